@@ -13,6 +13,9 @@ export interface LibraryKey {
 export type ScenarioId = number | bigint;
 
 /** The fields of each resource, with the type that the specification gives them (2.1 to 2.3). Nothing else declares them. */
+/** The most bytes of both parts of a library's key: an index entry of Postgres has no room for more. */
+export const MAX_KEY_BYTES = 2_600;
+
 export const LIST_FIELDS = { libraryName: "string", uploadUser: "string", lastModified: "string" } as const;
 
 export const METADATA_FIELDS = {
@@ -206,7 +209,8 @@ export interface SyncState {
   readonly bookmarkSeenAt: number | null;
   readonly contentReadAt: number | null;
   readonly rereadReason: RereadReason | null;
-  readonly shrunkRunId: number | null;
+  /** The last read lacked too many scenarios at once, so their removal waits for the next one. */
+  readonly hasAbsences: boolean;
   readonly failures: number;
   /** When its read or store last failed; null when it did not fail last time. */
   readonly lastFailedAt: number | null;
@@ -264,7 +268,7 @@ export interface LibraryContent {
   readonly failedBefore: boolean;
   /** Earlier reads may have left open rejects. */
   readonly mayHaveRejects: boolean;
-  /** An earlier read lacked too many scenarios at once, so their removal waits for this one. */
+  /** The read before this one left absences. */
   readonly hadAbsences: boolean;
   readonly contentHash: string;
   readonly bookmarkSeenAt: number;

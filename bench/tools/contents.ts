@@ -48,7 +48,7 @@ export function outcomeOf(
   listedAt: number,
 ): ReadOutcome {
   const contentHash = hashContent(listed, received, "UTC");
-  const facts = { listedAt, readAt, contentHash, hashesTrustedSince: null, isUncertain: false };
+  const facts = { listedAt, readAt, contentHash, hashesTrustedSince: null, mayBeOther: false };
   const action = { listed, stored, reason: "forced" } as const;
   const set = { kind: "memory", scenarios, count: scenarios.length } as const;
   const buffer = { ...collectInto([]), finish: async () => set, free: async () => {} };

@@ -28,9 +28,9 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
     { name: "sync", holder: "bench" },
     async ({ write }) => {
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
-      const news = { restored: [], returned: [], rejects: [], isOver: null, seenAt: listedAt };
+      const news = { restored: [], holdsEnded: [], rejects: [], isOver: null, seenAt: listedAt };
       const writer = new ListingWriter({ write, runId: 1, mask: (text) => text });
-      await writer.saveListing({ changed: changed.map((one) => one.listed), ...news });
+      await writer.saveListing({ newDates: changed.map((one) => one.listed), ...news });
       if (writer.failed.length > 0) throw new Error("the database refused a library of the listing");
       const outcomes = (async function* () {
         for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);

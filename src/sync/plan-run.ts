@@ -115,7 +115,7 @@ async function checkRemovals(
   const numbers: RemovalNumbers =
     pool !== null && canMark && missing.length + unheldElsewhere.length > 0
       ? await readSnapshot(pool, "reading recent removals", readNumbers, signal)
-      : { peakLive: plan.live.count, gone: 0, returned: [] };
+      : { peakLive: plan.live.count, gone: 0, cameBack: [] };
   const facts = {
     listedCount: listing.libraries.length + listing.libraries.elsewhere,
     rejectedCount: listing.rejects.length,
@@ -136,14 +136,14 @@ async function checkRemovals(
   const everywhere = { ...facts, missing: everyMissing.length, removedLately: countOthers(numbers, everyMissing) };
   const isHeldElsewhere = canMark && unheldElsewhere.length > 0 && exceedsShare(everywhere);
   const held = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];
-  const [marked, forgotten] = verdict.kind === "pass" ? [missing, plan.neverStored] : [[], []];
+  const [marked, listedOnly] = verdict.kind === "pass" ? [missing, plan.listedOnly] : [[], []];
   const sharesOlder = (connection: Connection) => listsOlder(connection, listing, heldSince ?? 0);
   const isShared =
     pool !== null && heldSince !== null && live.listed > 0
       ? await readSnapshot(pool, "comparing the listing with older libraries", sharesOlder, signal)
       : live.listed > 0;
   const isForeign = verdict.kind !== "pass" && live.count > 0 && !isShared;
-  return { verdict, removals: { marked, forgotten, held, heldSince }, isForeign };
+  return { verdict, removals: { marked, listedOnly, held, heldSince }, isForeign };
 }
 
 /** How many libraries of the whole organization are live, and how many of those are listed. */
@@ -158,8 +158,8 @@ async function countLive(connection: Connection, { libraries }: Listing): Promis
 }
 
 /** How many libraries other than the missing ones were removed in the last 24 h: one that went and returned counts once. */
-function countOthers({ gone, returned }: RemovalNumbers, missing: readonly LibraryKey[]): number {
-  const again = new Set(returned.map(keyText));
+function countOthers({ gone, cameBack }: RemovalNumbers, missing: readonly LibraryKey[]): number {
+  const again = new Set(cameBack.map(keyText));
   return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;
 }
 
@@ -173,9 +173,9 @@ export function toListingChanges({ listing, listedAt, plan, openRejects, verdict
     return index !== undefined && libraries.at(index).source !== null;
   };
   return {
-    changed: plan.changed,
+    newDates: plan.newDates,
     restored: plan.restored,
-    returned: plan.returned,
+    holdsEnded: plan.holdsEnded,
     rejects,
     isOver: openRejects ? (key) => isTrusted || (key !== null && isGoodEntry(key)) : null,
     seenAt: listedAt,

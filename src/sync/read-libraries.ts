@@ -101,10 +101,12 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
       const isOther = (named: LibraryKey) => isListed(named) || (isStored && held.has(keyText(named)));
       const other = metadata && findOtherListed(metadata, key, isOther);
       if (other) throw mismatched(key, other);
-      const isUncertain = metadata !== null && mayBeOther(metadata, key, isListed);
       const readAt = run.clock.at(received.sentAt);
       const contentHash = hashContent(action.listed, received, settings.serviceTimezone);
-      const facts = { listedAt, readAt, contentHash, hashesTrustedSince, isUncertain };
+      const facts = {
+        ...{ listedAt, readAt, contentHash, hashesTrustedSince },
+        mayBeOther: metadata !== null && mayBeOther(metadata, key, isListed),
+      };
       const content = buildLibraryContent(action, received, await buffer.finish(), facts);
       // Most reads have every field, and no stored value is lost if nothing is overwritten.
       const mayLose = action.stored !== null && action.stored.state !== "listed" && !content.isSame;

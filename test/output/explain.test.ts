@@ -18,7 +18,7 @@ const SETTLED: SyncState = {
   bookmarkSeenAt: msBefore(180),
   contentReadAt: msBefore(120),
   rereadReason: null,
-  shrunkRunId: null,
+  hasAbsences: false,
   failures: 0,
   lastFailedAt: null,
   suspectReads: 0,

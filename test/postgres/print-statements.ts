@@ -3,7 +3,7 @@ import { COMPARE_LIBRARY, COMPARE_SCENARIOS } from "../../src/db/read/compare-ro
 import type { BoundStatement, StatementParameters } from "../../src/db/statement.ts";
 import { MERGE_LIBRARIES } from "../../src/db/store/save-libraries.ts";
 import { REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/save-listing.ts";
-import { INSERT_SCENARIOS, MERGE_SCENARIOS, SETTLE_MISSING } from "../../src/db/store/scenario-statements.ts";
+import { INSERT_SCENARIOS, MARK_MISSING, MERGE_SCENARIOS } from "../../src/db/store/scenario-statements.ts";
 
 /** Statements about scenarios are printed as for a batch of libraries; a staged list differs only in its source. */
 const STATEMENTS: Readonly<Record<string, (parameters: StatementParameters) => BoundStatement>> = {
@@ -12,7 +12,7 @@ const STATEMENTS: Readonly<Record<string, (parameters: StatementParameters) => B
   RESTORE_LIBRARIES,
   INSERT_SCENARIOS: INSERT_SCENARIOS.arrays,
   MERGE_SCENARIOS: MERGE_SCENARIOS.arrays,
-  SETTLE_MISSING: SETTLE_MISSING.arrays,
+  MARK_MISSING: MARK_MISSING.arrays,
   COMPARE_LIBRARY: COMPARE_LIBRARY.tables,
   COMPARE_SCENARIOS: COMPARE_SCENARIOS.tables,
 };

@@ -13,7 +13,7 @@ const USUAL: SyncState = {
   bookmarkSeenAt: Date.UTC(2024, 4, 2, 3, 4, 5, 678),
   contentReadAt: Date.UTC(2026, 10, 22),
   rereadReason: null,
-  shrunkRunId: null,
+  hasAbsences: false,
   failures: 0,
   lastFailedAt: null,
   suspectReads: 0,
@@ -41,7 +41,7 @@ async function insert({ query }: TestDatabase, library: StoredLibrary): Promise<
      VALUES ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), to_timestamp($7::float8 / 1000), $8, $9, $10, $11)`,
     [
       ...[owner, name, sync.listedText, sync.bookmark, sync.contentHash, sync.bookmarkSeenAt, sync.contentReadAt],
-      ...[sync.rereadReason, sync.shrunkRunId, sync.failures, sync.suspectReads],
+      ...[sync.rereadReason, sync.hasAbsences ? 7 : null, sync.failures, sync.suspectReads],
     ],
   );
 }
@@ -68,7 +68,7 @@ const LIBRARIES: readonly StoredLibrary[] = [
   usual(key("read before 2000"), { contentReadAt: Date.UTC(1999, 11, 31, 23, 59, 59, 999) }),
   usual(key("read in 2000"), { bookmarkSeenAt: Date.UTC(2000, 0, 1), contentReadAt: Date.UTC(2000, 0, 1) + 0.001 }),
   usual(key("seen in 9999"), { bookmarkSeenAt: Date.UTC(9999, 11, 31), contentReadAt: Date.UTC(9999, 11, 31) }),
-  usual(key("owing"), { rereadReason: "shrunk", shrunkRunId: 7 }),
+  usual(key("owing"), { rereadReason: "shrunk", hasAbsences: true }),
   usual(key("failing"), { rereadReason: "failure", failures: 3 }),
   usual(key("doubtful"), { suspectReads: 2 }),
   { key: key("removed"), state: "removed", sync: USUAL, removedAt: Date.UTC(2024, 4, 2) },

@@ -242,7 +242,7 @@ test("a prune of everything older than a day keeps the numbers of the guard of r
   const readNumbers = () =>
     readSnapshot(pool, "reading what was removed lately", (connection) => readRemovalNumbers(connection, null), never);
   const before = await readNumbers();
-  expect(before).toEqual({ peakLive: 2, gone: 2, returned: [] });
+  expect(before).toEqual({ peakLive: 2, gone: 2, cameBack: [] });
 
   expect((await simcat({ database }, ["prune", "--older-than", "1d"])).code).toBe(0);
   expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, library_history: 2 });

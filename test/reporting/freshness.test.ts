@@ -96,7 +96,7 @@ describe("library_freshness", () => {
       bookmarkSeenAt: moment,
       contentReadAt: fc.oneof(moment, fc.constant(day(9).getTime())),
       rereadReason: fc.constantFrom(null, null, null, "rejects" as const, "failure" as const),
-      shrunkRunId: fc.constant(null),
+      hasAbsences: fc.constant(false),
       failures: fc.constant(0),
       lastFailedAt: fc.constant(null),
       removalHeldAt: fc.constant(null),

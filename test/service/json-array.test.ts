@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
 import { createArraySplitter } from "../../src/service/wire/json-array.ts";
-import { InvalidResponse } from "../../src/service/wire/specification.ts";
 
 /** Returns the source texts of the items, and checks that each parses to the value of its item. */
 function splitChunks(chunks: readonly Uint8Array[]): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { InvalidResponse } from "../../src/service/wire/specification.ts";
+import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
 import { createListingReader } from "../../src/service/wire/wire-listing.ts";
 
 function read(sources: readonly string[], defaultOwner: string | null = null) {

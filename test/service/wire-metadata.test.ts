@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { InvalidResponse } from "../../src/service/wire/specification.ts";
+import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
 import { parseMetadata } from "../../src/service/wire/wire-metadata.ts";
 
 const KEY = { owner: "ann", name: "Lib" };

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
-import { InvalidResponse } from "../../src/service/wire/specification.ts";
+import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
 import { createScenarioReader, type ScenarioList } from "../../src/service/wire/wire-scenarios.ts";
 
 const KEY = { owner: "ann", name: "Lib" };

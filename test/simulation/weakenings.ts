@@ -18,8 +18,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a cached answer settles",
     file: "src/sync/rules/library-content.ts",
-    line: "facts.isUncertain || isSuspect(",
-    instead: "facts.isUncertain || false && isSuspect(",
+    line: "facts.mayBeOther || isSuspect(",
+    instead: "facts.mayBeOther || false && isSuspect(",
   },
   {
     name: "no read is ever due because of its age",
@@ -30,7 +30,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "a listed text is not recorded before content is read",
     file: "src/sync/rules/plan.ts",
-    line: "states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : CHANGED_DATE;",
+    line: "states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : NEW_DATE;",
     instead: "states[index] = SAME_DATE;",
   },
   {
@@ -252,7 +252,7 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "metadata with another name settles",
     file: "src/sync/rules/library-content.ts",
-    line: "facts.isUncertain || isSuspect(",
+    line: "facts.mayBeOther || isSuspect(",
     instead: "isSuspect(",
   },
   {

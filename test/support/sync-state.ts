@@ -8,7 +8,7 @@ export const NEVER_READ: SyncState = {
   bookmarkSeenAt: null,
   contentReadAt: null,
   rereadReason: null,
-  shrunkRunId: null,
+  hasAbsences: false,
   failures: 0,
   lastFailedAt: null,
   suspectReads: 0,

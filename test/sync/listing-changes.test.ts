@@ -19,13 +19,13 @@ function planned(incomplete: string | null, openRejects: boolean, verdict: Remov
   const context = { now: 1, fullEveryMs: 1_000, backfillSince: null };
   const plan = createPlanner(libraries, JSON.parse, context, EVERYTHING).finish();
   const listing = { libraries, rejects: [], incomplete, repeated: 0, startedAt: 1, cachedMs: 0, date: null };
-  const removals = { marked: [], forgotten: [], held: [], heldSince: null };
+  const removals = { marked: [], listedOnly: [], held: [], heldSince: null };
   return { listing, listedAt: 2, asOf: 1, plan, openRejects, verdict, removals, isForeign: false };
 }
 
 test("dates of a listing count as seen at its last byte, and no reject ends if none is open", () => {
-  const { changed, seenAt, isOver } = toListingChanges(planned(null, false, PASS));
-  expect([...changed].map(({ key }) => key)).toEqual([GOOD, BAD]);
+  const { newDates, seenAt, isOver } = toListingChanges(planned(null, false, PASS));
+  expect([...newDates].map(({ key }) => key)).toEqual([GOOD, BAD]);
   expect({ seenAt, isOver }).toEqual({ seenAt: 2, isOver: null });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ListedLibrary, ReadAction, RereadReason, StoredLibrary, SyncState } from "../../src/model.ts";
 import type { Selection } from "../../src/run-summary.ts";
-import { decide, type PlanContext } from "../../src/sync/rules/decide.ts";
-import { createPlanner, createReadOrder } from "../../src/sync/rules/plan.ts";
+import { decide } from "../../src/sync/rules/decide.ts";
+import { createPlanner, createReadOrder, type PlannerContext } from "../../src/sync/rules/plan.ts";
 import { parseSelection } from "../../src/sync/rules/selection.ts";
 import { fullReadDueAt } from "../../src/sync/rules/settle.ts";
 import { EVERYTHING, listingOf } from "../support/listing.ts";
@@ -154,13 +154,13 @@ function plan(
   listing: readonly ListedLibrary[],
   rows: readonly StoredLibrary[],
   selection: Selection = EVERYTHING,
-  context: PlanContext = WEEKLY,
+  context: PlannerContext = WEEKLY,
 ) {
   const planner = createPlanner(listingOf(listing), JSON.parse, context, selection);
   for (const row of rows) planner.addStored(row, JSON.stringify(row));
   const made = planner.finish();
   expect(made.actions).toHaveLength([...made.actions].length);
-  return { ...made, actions: [...made.actions], changed: [...made.changed] };
+  return { ...made, actions: [...made.actions], newDates: [...made.newDates] };
 }
 
 /** A plan of a listing and tables without libraries. */
@@ -171,10 +171,10 @@ const NOTHING = {
   unheld: [],
   unheldElsewhere: [],
   missingButCached: [],
-  neverStored: [],
-  changed: [],
+  listedOnly: [],
+  newDates: [],
   restored: [],
-  returned: [],
+  holdsEnded: [],
   heldSince: null,
   witness: null,
   listedInScope: 0,
@@ -210,8 +210,8 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
     skipped: { unchanged: 1, settling: 1, "backing off": 0 },
     missing: [gone.key],
     unheld: [gone.key],
-    neverStored: [{ owner: "o", name: "never stored" }],
-    changed: [listing[2], listing[3]],
+    listedOnly: [{ owner: "o", name: "never stored" }],
+    newDates: [listing[2], listing[3]],
     restored: [{ owner: "o", name: "back" }],
     witness: { owner: "o", name: "fresh" },
     listedInScope: 5,
@@ -232,7 +232,7 @@ describe("a listing that a cache stored before", () => {
 
   test("a removal neither restores nor reads the library (fault 153)", () => {
     const row = stored("back", {}, "removed");
-    const nothing = { actions: [], restored: [], changed: [], listedInScope: 0 };
+    const nothing = { actions: [], restored: [], newDates: [], listedInScope: 0 };
     expect(planAt(REMOVED, [listed("back", "another date")], row)).toMatchObject(nothing);
     expect(planAt(REMOVED + 1, [listed("back")], row)).toMatchObject({
       actions: [{ reason: "owes a read: restored" }],
@@ -242,10 +242,10 @@ describe("a listing that a cache stored before", () => {
 
   test("or after a hold does not end it (fault 153)", () => {
     const row = stored("held", { removalHeldAt: REMOVED });
-    const held = { returned: [], missing: [], heldSince: REMOVED };
+    const held = { holdsEnded: [], missing: [], heldSince: REMOVED };
     expect(planAt(REMOVED, [listed("held")], row)).toMatchObject(held);
     expect(planAt(REMOVED + 1, [listed("held")], row)).toMatchObject(held);
-    expect(plan([listed("held")], [row])).toMatchObject({ returned: [row.key] });
+    expect(plan([listed("held")], [row])).toMatchObject({ holdsEnded: [row.key] });
   });
 });
 
@@ -269,7 +269,7 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
     missing: [stored("gone").key],
     unheld: [stored("gone").key],
     unheldElsewhere: [stored("gone too").key],
-    changed: [listing[1]],
+    newDates: [listing[1]],
     witness: { owner: "o", name: "a" },
     listedInScope: 1,
     live: { count: 3, listed: 1 },

@@ -10,7 +10,7 @@ export interface RemovalNumbers {
   /** How many libraries were removed and are still removed. */
   readonly gone: number;
   /** Libraries that were removed and are live again. */
-  readonly returned: readonly LibraryKey[];
+  readonly cameBack: readonly LibraryKey[];
 }
 
 /** A library that a run with a complete listing stored counts, although a cache may have stored the listing before. */
@@ -49,7 +49,7 @@ SELECT (SELECT coalesce(max(live), 0) FROM levels)::int8 AS "peakLive",
    WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone,
   (SELECT coalesce(json_agg(keys), '[]') FROM (
     SELECT DISTINCT owner, library_name AS name FROM history, since
-    WHERE is_back AND removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS keys) AS returned`);
+    WHERE is_back AND removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS keys) AS "cameBack"`);
 
 /** Returns the numbers; libraries that were first stored after `heldSince` (database ms, or null) do not count as live. */
 export async function readRemovalNumbers(connection: Connection, heldSince: number | null): Promise<RemovalNumbers> {

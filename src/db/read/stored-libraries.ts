@@ -50,7 +50,7 @@ function decodeCompactRow(line: string): StoredLibrary {
       bookmarkSeenAt: toMs(line.slice(1, readAtStart)),
       contentReadAt: toMs(line.slice(readAtStart, hashStart)),
       rereadReason: null,
-      shrunkRunId: null,
+      hasAbsences: false,
       failures: 0,
       lastFailedAt: null,
       suspectReads: 0,
@@ -76,7 +76,7 @@ const selectStored = (source: ReadSource, slice?: Slice) => `
         'listedText', y.listed_text, 'bookmark', y.bookmark, 'contentHash', y.content_hash,
         'bookmarkSeenAt', date_part('epoch', y.bookmark_seen_at) * 1000,
         'contentReadAt', date_part('epoch', y.content_read_at) * 1000,
-        'rereadReason', y.reread_reason, 'shrunkRunId', y.shrunk_run_id, 'failures', y.failures, 'suspectReads', y.suspect_reads,
+        'rereadReason', y.reread_reason, 'hasAbsences', y.shrunk_run_id IS NOT NULL, 'failures', y.failures, 'suspectReads', y.suspect_reads,
         'lastFailedAt', CASE WHEN y.failures > 0 THEN date_part('epoch', y.last_failed_at) * 1000 END,
         'removalHeldAt', date_part('epoch', y.removal_held_at) * 1000)
       END)::text) AS line

@@ -22,7 +22,7 @@ export interface Removals {
   /** Libraries to be marked as removed. */
   readonly marked: readonly LibraryKey[];
   /** Libraries that were never stored: their state is deleted. */
-  readonly forgotten: readonly LibraryKey[];
+  readonly listedOnly: readonly LibraryKey[];
   /** Libraries whose removal is held, and since when (database ms, null for now). */
   readonly held: readonly LibraryKey[];
   readonly heldSince: number | null;
@@ -31,11 +31,11 @@ export interface Removals {
 /** What a listing changes, to be written before any content is read. */
 export interface ListingChanges {
   /** Libraries listed for the first time, or under another text than the last time. */
-  readonly changed: Iterable<ListedLibrary>;
+  readonly newDates: Iterable<ListedLibrary>;
   /** Libraries that are marked as removed and listed again. */
   readonly restored: readonly LibraryKey[];
   /** Libraries that are listed again after a guard held their removal. */
-  readonly returned: readonly LibraryKey[];
+  readonly holdsEnded: readonly LibraryKey[];
   readonly rejects: readonly Reject[];
   /**
    * Whether an open reject of an earlier listing is resolved if this one lacks it. The key is null for a reject of no library.
@@ -64,7 +64,7 @@ export class ListingWriter {
   }
 
   /** Marks libraries as removed, and records which removals are held. @returns how many were marked */
-  async markRemovals({ marked, forgotten, held, heldSince }: Removals): Promise<number> {
+  async markRemovals({ marked, listedOnly, held, heldSince }: Removals): Promise<number> {
     const { runId } = this.#tools;
     const held_since = heldSince === null ? null : heldSince / 1000;
     const holding = { operation: "recording that removals are held" };
@@ -81,7 +81,7 @@ export class ListingWriter {
       await connection.query(RESOLVE_REJECTS(keys));
       return rowCount ?? 0;
     });
-    await this.#save(forgotten, marking, refusal, async (connection, libraries) => {
+    await this.#save(listedOnly, marking, refusal, async (connection, libraries) => {
       const keys = keyArrays(libraries);
       await connection.query(FORGET(keys));
       await connection.query(RESOLVE_REJECTS(keys));
@@ -95,7 +95,7 @@ export class ListingWriter {
     const { rejects, isOver } = changes;
     const seen_at = changes.seenAt / 1000;
     const options = { operation: "recording the listing" };
-    await this.#save(changes.changed, options, options.operation, (connection, some) => {
+    await this.#save(changes.newDates, options, options.operation, (connection, some) => {
       const listed_text = textArray(some.map(({ lastModified }) => lastModified));
       return connection.query(UPSERT_LISTED({ ...keyArrays(some.map(({ key }) => key)), listed_text, seen_at }));
     });
@@ -103,7 +103,7 @@ export class ListingWriter {
       await connection.query(RESTORE_LIBRARIES({ ...keyArrays(keys), run_id: runId }));
       await connection.query(OWE_RESTORED({ ...keyArrays(keys), seen_at }));
     });
-    await this.#save(changes.returned, options, options.operation, (connection, keys) =>
+    await this.#save(changes.holdsEnded, options, options.operation, (connection, keys) =>
       connection.query(END_HOLDS(keyArrays(keys))),
     );
     // Rejects are written together, because each of them may resolve others.

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { keyText } from "../../key.ts";
-import type { LibraryKey, Reject, RejectKind } from "../../model.ts";
+import { type LibraryKey, MAX_KEY_BYTES, type Reject, type RejectKind } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
 
@@ -123,11 +123,9 @@ function fingerprintOf({ key, kind, code, path, payload }: Reject): string {
   return hash("sha256", JSON.stringify([key?.owner, key?.name, kind, code, path, payload]));
 }
 
-/** Keys over this size do not fit into an index. No library has one, and the payload contains it. */
-const KEY_BYTES = 2_600;
-
+/** No library has a key that is too large for an index, and the payload contains it. */
 function indexable(key: LibraryKey | null): LibraryKey | null {
-  return key !== null && Buffer.byteLength(key.owner) + Buffer.byteLength(key.name) <= KEY_BYTES ? key : null;
+  return key !== null && Buffer.byteLength(key.owner) + Buffer.byteLength(key.name) <= MAX_KEY_BYTES ? key : null;
 }
 
 /** Cuts a payload to MAX_PAYLOAD_BYTES of UTF-8, never within a character, and escapes NUL, which Postgres refuses. */

@@ -7,10 +7,10 @@ import { scenarioColumns, toArrays } from "./columns.ts";
 import {
   DELETE_ABSENCES,
   INSERT_SCENARIOS,
+  MARK_MISSING,
   MERGE_SCENARIOS,
   type MergedScenarios,
   type ScenarioLocation,
-  SETTLE_MISSING,
 } from "./scenario-statements.ts";
 
 /** The facts and rules that storing needs beyond the content. */
@@ -53,9 +53,9 @@ export async function saveScenarios(
     const { rows } = await connection.query<MergedScenarios>(merge(lists.parameters));
     const merged = byPosition(contents, rows);
     for (const list of merged) assertComplete(list);
-    for (const [[library, counts], settled] of await settleMissing(connection, lists, merged, context.guard)) {
+    const marked = await markMissing(connection, lists, merged, context.guard);
+    for (const [[library, counts], { removed, removedResults, withheld }] of byPosition(merged, marked)) {
       const { inserted, updated, unchanged, scenarios, results } = counts;
-      const { removed, removedResults, withheld } = settled;
       const left = { scenarioCount: scenarios - removed, resultCount: results - removedResults };
       saved.set(library, { inserted, updated, unchanged, removed, withheld, ...left });
     }
@@ -84,7 +84,7 @@ function assertComplete([{ scenarios }, { inserted, updated, unchanged }]: Merge
 }
 
 /** The outcome for the live scenarios that a library's list lacks. */
-interface SettledMissing {
+interface MarkedMissing {
   readonly removed: number;
   /** The results among them. */
   readonly removedResults: number;
@@ -96,25 +96,24 @@ interface SettledMissing {
  * Marks scenarios as removed that whole lists lack, as far as the guard permits, and records the others as absences for the
  * next read.
  */
-async function settleMissing(
+async function markMissing(
   connection: Connection,
   { location, parameters }: ScenarioLists,
   merged: readonly MergedList[],
   guard: SaveContext["guard"],
-): Promise<(readonly [MergedList, SettledMissing])[]> {
+): Promise<MarkedMissing[]> {
   const decisions = merged.map((list) => decideMissing(list, guard));
   let removals = decisions.map(() => ({ removed: 0, removedResults: 0 }));
   if (decisions.some(({ mark, withheld }) => mark !== "none" || withheld !== null)) {
     const marks = decisions.map(({ mark }) => mark);
     const withheld = decisions.map((decision) => decision.withheld !== null);
-    removals = (await connection.query(SETTLE_MISSING[location]({ ...parameters, marks, withheld }))).rows;
+    removals = (await connection.query(MARK_MISSING[location]({ ...parameters, marks, withheld }))).rows;
   }
   if (merged.some(([{ hadAbsences }]) => hadAbsences)) {
     const whole = merged.map(([{ isPartial }]) => !isPartial);
     await connection.query(DELETE_ABSENCES[location]({ ...parameters, whole }));
   }
-  const settled = byPosition(decisions, removals).map(([{ withheld }, removal]) => ({ ...removal, withheld }));
-  return byPosition(merged, settled);
+  return byPosition(decisions, removals).map(([{ withheld }, removal]) => ({ ...removal, withheld }));
 }
 
 /** Which of the missing scenarios are marked as removed. The others become absences if the removal is withheld. */

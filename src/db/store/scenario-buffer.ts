@@ -82,21 +82,21 @@ export async function createScenarioBuffers({
     const nextStage = () => `${lease.name}:${lease.token}.${++stages}`;
     let stage = nextStage();
     let isStaged = false;
-    let held = new Map<ScenarioId, Scenario>();
+    let inMemory = new Map<ScenarioId, Scenario>();
     let bytes = 0;
     /** All scenarios of the list. Merging compares this count with the staged rows, because a crash of the server deletes them. */
     let count = 0;
-    const hold = (delta: number) => {
+    const account = (delta: number) => {
       bytes += delta;
       usedBytes += delta;
     };
     const drop = () => {
-      held = new Map();
-      hold(-bytes);
+      inMemory = new Map();
+      account(-bytes);
     };
     const flush = async () => {
       isStaged = true;
-      const scenarios = [...held.values()];
+      const scenarios = [...inMemory.values()];
       for (let index = 0; index < scenarios.length; index += memory.itemsAtOnce) {
         const some = scenarios.slice(index, index + memory.itemsAtOnce);
         await writeStage(INSERT({ stage, ...toArrays(scenarioColumns, some, parsers) }));
@@ -122,25 +122,25 @@ export async function createScenarioBuffers({
       free,
       async add(scenarios) {
         for (const scenario of scenarios) {
-          held.set(scenario.id, scenario);
-          hold(2 * scenario.source.length);
+          inMemory.set(scenario.id, scenario);
+          account(2 * scenario.source.length);
         }
         count += scenarios.length;
         const limit = isStaged ? memory.itemsAtOnce : memory.itemsOfList;
-        if (held.size > limit || usedBytes > memory.bytes) await flush();
+        if (inMemory.size > limit || usedBytes > memory.bytes) await flush();
       },
       async sources(ids) {
-        const elsewhere = ids.filter((id) => !held.has(id));
+        const elsewhere = ids.filter((id) => !inMemory.has(id));
         const staged = isStaged && elsewhere.length > 0 ? (await readSources(stage, elsewhere)).rows : [];
-        const inMemory = ids.flatMap((id) => held.get(id) ?? []);
-        return new Map([...staged, ...inMemory].map(({ id, source }) => [id, source]));
+        const found = ids.flatMap((id) => inMemory.get(id) ?? []);
+        return new Map([...staged, ...found].map(({ id, source }) => [id, source]));
       },
       async remove(id) {
         count--;
-        if (!held.delete(id) && isStaged) await writeStage(DELETE_SCENARIO({ stage, id: id.toString() }));
+        if (!inMemory.delete(id) && isStaged) await writeStage(DELETE_SCENARIO({ stage, id: id.toString() }));
       },
       async finish() {
-        if (!isStaged) return { kind: "memory", scenarios: [...held.values()], count };
+        if (!isStaged) return { kind: "memory", scenarios: [...inMemory.values()], count };
         await flush();
         return { kind: "staged", stage, count };
       },

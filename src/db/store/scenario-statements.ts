@@ -175,7 +175,7 @@ const KEPT = SCENARIO_COLUMNS.filter((name) => !REMOVAL.includes(name));
  * `confirmed` ones, or `none`. The others are recorded if `$withheld` is true. MATERIALIZED stops the planner from pushing the
  * filter into the join and choosing a nested loop.
  */
-export const SETTLE_MISSING = perLocation(
+export const MARK_MISSING = perLocation(
   (location) => `
 WITH ${LIB}, matched AS MATERIALIZED (
   SELECT ord, scenario_id, l.is_live, r.is_read

@@ -1,5 +1,5 @@
 import { type StopSignal, sleep } from "../../async.ts";
-import { InvalidResponse } from "../wire/specification.ts";
+import { InvalidResponse } from "../wire/item-checks.ts";
 import { AttemptFailure, isRetryableStatus, isThrottled, type ResponseHead } from "./attempt-failure.ts";
 import type { HttpContext } from "./http-context.ts";
 import { InFlightRequest } from "./http-request.ts";
@@ -74,11 +74,11 @@ export async function get<T>(
     const history = { attemptsUsed, failures, toleratesThrottling, othersSucceeded };
     const decision = decideRetry(failure, history, retryPolicy, Math.random());
     if (decision.kind === "stop" && decision.why === "final") throw fail("final");
-    const delayMs = decision.kind === "retry" ? decision.delayMs : 0;
-    if (decision.kind === "retry") onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
-    const isBounded = mayTolerate && asksToWait(failure);
-    if (!(await waitForRetry(delayMs, isBounded, context, signal))) throw fail("no_success");
-    if (decision.kind === "stop") throw fail(decision.why);
+    const giveUpAt = () => (mayTolerate && asksToWait(failure) ? throttledUntil(context) : Number.POSITIVE_INFINITY);
+    if (decision.kind === "stop") throw fail(performance.now() >= giveUpAt() ? "no_success" : decision.why);
+    const { delayMs } = decision;
+    onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
+    if (!(await waitForRetry(delayMs, giveUpAt, signal))) throw fail("no_success");
     waitedMs += delayMs;
     counters.retries++;
     failures++;
@@ -141,21 +141,20 @@ export function decideRetry(
   return { kind: "retry", delayMs: minDelayMs + backoffMs, counted };
 }
 
-/** Waits. Resolves with false if the service has asked for waits for too long, without a success of any request. */
-async function waitForRetry(
-  delayMs: number,
-  isBounded: boolean,
-  { limiter, timing }: HttpContext,
-  signal: StopSignal,
-): Promise<boolean> {
+/** When the run gives up if the service goes on asking for waits, without a success of any request. */
+function throttledUntil({ limiter, timing }: HttpContext): number {
+  return (limiter.throttledSince() ?? Number.POSITIVE_INFINITY) + timing.maxThrottledMs;
+}
+
+/** Waits. Resolves with false if it is time to give up, which another request may postpone meanwhile. */
+async function waitForRetry(delayMs: number, giveUpAt: () => number, signal: StopSignal): Promise<boolean> {
   const until = performance.now() + delayMs;
   for (;;) {
     const now = performance.now();
-    const throttledSince = isBounded ? limiter.throttledSince() : null;
-    const giveUpAt = throttledSince === null ? Number.POSITIVE_INFINITY : throttledSince + timing.maxThrottledMs;
-    if (now >= giveUpAt) return false;
+    const end = giveUpAt();
+    if (now >= end) return false;
     if (now >= until) return true;
-    await sleep(Math.min(until, giveUpAt) - now, signal);
+    await sleep(Math.min(until, end) - now, signal);
   }
 }
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { EXCERPT_BYTES, hasPlaceholder, InvalidResponse, MAX_ITEM_BYTES, MOCK_ADVICE } from "./specification.ts";
+import { EXCERPT_BYTES, hasPlaceholder, InvalidResponse, MAX_ITEM_BYTES, MOCK_ADVICE } from "./item-checks.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

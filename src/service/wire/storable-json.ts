@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ItemError } from "./specification.ts";
+import type { ItemError } from "./item-checks.ts";
 
 const NUL = "\u0000";
 

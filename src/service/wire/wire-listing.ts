@@ -4,10 +4,10 @@ import {
   type LibraryKey,
   type ListedLibrary,
   type Listing,
+  MAX_KEY_BYTES,
   type Reject,
 } from "../../model.ts";
 import { createListingStore } from "../../off-heap.ts";
-import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import {
   createListCheck,
   type ItemError,
@@ -16,7 +16,8 @@ import {
   notAnObject,
   rejectItem,
   wrongField,
-} from "./specification.ts";
+} from "./item-checks.ts";
+import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import { findUnstorable, isBadText, jsonEqual } from "./storable-json.ts";
 
 /** Whether the entry of this library is kept; of all others only a hash is. */
@@ -134,9 +135,6 @@ export function createListingReader(defaultOwner: string | null, isKept: KeyFilt
 
   return { add, finish };
 }
-
-/** The most bytes of both parts of a key: a Postgres index entry has no room for more. */
-const MAX_KEY_BYTES = 2600;
 
 function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): string | ItemError {
   const value = entry[field];

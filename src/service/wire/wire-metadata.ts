@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
-import { type ByteSource, describeResponse, isUnfinished, SNIFF_BYTES } from "./json-array.ts";
 import {
   EXCERPT_BYTES,
   hasAnyField,
@@ -13,7 +12,8 @@ import {
   readFields,
   rejectItem,
   TOO_LARGE,
-} from "./specification.ts";
+} from "./item-checks.ts";
+import { type ByteSource, describeResponse, isUnfinished, SNIFF_BYTES } from "./json-array.ts";
 import { findUnstorable } from "./storable-json.ts";
 
 export interface ParsedMetadata {

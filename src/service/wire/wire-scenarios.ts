@@ -10,7 +10,6 @@ import {
   type ScenarioSink,
 } from "../../model.ts";
 import { createIdSet } from "../../off-heap.ts";
-import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import {
   createListCheck,
   type ItemError,
@@ -20,7 +19,8 @@ import {
   readFields,
   rejectItem,
   wrongField,
-} from "./specification.ts";
+} from "./item-checks.ts";
+import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import { Decimal, findUnstorable, isTooDeep, jsonEqual, mayLoseDigits, parseExact } from "./storable-json.ts";
 
 export interface ScenarioList {

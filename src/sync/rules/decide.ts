@@ -7,8 +7,6 @@ export interface PlanContext {
   readonly fullEveryMs: number;
   /** When the backfill began that this run belongs to, in database ms; null for a sync. */
   readonly backfillSince: number | null;
-  /** When a cache stored the listing that it answered: it proves nothing about later reads. Absent: no cache answered. */
-  readonly cachedAt?: number;
   /** The run names libraries: it tries them, also those that are backing off. */
   readonly namesLibraries?: boolean;
 }

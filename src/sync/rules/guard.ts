@@ -37,7 +37,10 @@ type HeldRule = "empty_listing" | "nothing_shared" | "too_many" | "held_before";
 
 export type RemovalVerdict =
   | { readonly kind: "pass" }
-  | { readonly kind: "incomplete" }
+  | {
+      /** The listing is incomplete, or the run is of a slice: nothing is marked. */
+      readonly kind: "not_judged";
+    }
   | { readonly kind: "held"; readonly rule: HeldRule; readonly message: string };
 
 const HINT = "If they are really gone, run it again with --allow-removals";
@@ -51,7 +54,7 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     const advice = "Look at SIMCAT_BASE_URL and SIMCAT_API_KEY: is it another organization, or a mock?";
     return held("nothing_shared", `${lack}; nothing was stored or marked. ${advice} ${HINT}`);
   }
-  if (!facts.complete) return { kind: "incomplete" };
+  if (!facts.complete) return { kind: "not_judged" };
   if (!allowed && listedCount === 0 && liveCount > 0) {
     const { rejectedCount } = facts;
     const lack =
@@ -63,7 +66,7 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
     const live = plural(liveCount, "library is live", "libraries are live");
     return held("empty_listing", `${lack}, but ${live}; nothing was marked. ${HINT}`);
   }
-  if (facts.isSlice) return { kind: "incomplete" };
+  if (facts.isSlice) return { kind: "not_judged" };
   if (allowed) return { kind: "pass" };
   if (facts.missing > 0 && exceedsShare(facts)) {
     const limit = formatShare(facts.maxRemoved).replace("%", " %");

@@ -13,7 +13,7 @@ interface ContentFacts {
    */
   readonly hashesTrustedSince: number | null;
   /** The metadata may be another library's. */
-  readonly isUncertain: boolean;
+  readonly mayBeOther: boolean;
 }
 
 /** Decides what to store of one library, and under which bookmark. */
@@ -27,7 +27,7 @@ export function buildLibraryContent(
   const sync = stored?.sync ?? null;
   const isSameText = sync !== null && sync.listedText === listed.lastModified && stored?.state !== "removed";
   const suspect =
-    facts.isUncertain || isSuspect(listed.lastModified, received.metadata?.lastModified ?? null, received.cached);
+    facts.mayBeOther || isSuspect(listed.lastModified, received.metadata?.lastModified ?? null, received.cached);
   const suspectBefore = sync?.suspectReads ?? 0;
   // Rejected metadata leaves the stored one, which may be another library's.
   const isMetadataKept = received.metadata === null;
@@ -42,7 +42,7 @@ export function buildLibraryContent(
     isPartial,
     failedBefore: sync !== null && sync.failures > 0,
     mayHaveRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
-    hadAbsences: sync?.shrunkRunId != null,
+    hadAbsences: sync?.hasAbsences ?? false,
     contentHash: facts.contentHash,
     bookmarkSeenAt,
     settlesAt: windowEnd({ bookmark: listed.lastModified, bookmarkSeenAt }),

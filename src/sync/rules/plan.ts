@@ -8,7 +8,7 @@ import { isOverdue, lastTriedAt } from "./settle.ts";
 /**
  * The libraries to read, and the other results of comparing the listing with the database. "In scope" means selected by this run.
  *
- * It keeps libraries as numbers and texts, and makes the items of `actions` and `changed` while they are iterated.
+ * It keeps libraries as numbers and texts, and makes the items of `actions` and `newDates` while they are iterated.
  */
 export interface Plan {
   /** In the order in which they are to be read. */
@@ -23,13 +23,13 @@ export interface Plan {
   /** Live, in scope, and not listed; but a cache answered the listing, and they were read after the cache took it. */
   readonly missingButCached: readonly LibraryKey[];
   /** Listed by an earlier run, never stored, in scope, and not listed any more. */
-  readonly neverStored: readonly LibraryKey[];
+  readonly listedOnly: readonly LibraryKey[];
   /** Listed for the first time, or with another date than the last time, in scope or not. In the order of the listing. */
-  readonly changed: Iterable<ListedLibrary>;
+  readonly newDates: Iterable<ListedLibrary>;
   /** Marked as removed and listed again, in scope; not if a cache answered the listing and stored it before the removal. */
   readonly restored: readonly LibraryKey[];
   /** Listed again after an earlier run held their removal, in scope or not; not if a cache stored the listing before that. */
-  readonly returned: readonly LibraryKey[];
+  readonly holdsEnded: readonly LibraryKey[];
   /** Removals have been held since this moment without a break, in database ms; null if none is held. */
   readonly heldSince: number | null;
   /**
@@ -42,6 +42,11 @@ export interface Plan {
   readonly live: { readonly count: number; readonly listed: number };
 }
 
+export interface PlannerContext extends PlanContext {
+  /** When a cache stored the listing that it answered: it proves nothing about later reads. Absent: no cache answered. */
+  readonly cachedAt?: number;
+}
+
 /** Compares a listing with the stored libraries, which are added one by one in any order. */
 interface Planner {
   /** `text` is what `parseStored` makes the library of. */
@@ -50,14 +55,14 @@ interface Planner {
 }
 
 const NOT_STORED = 0;
-const CHANGED_DATE = 1;
+const NEW_DATE = 1;
 const SAME_DATE = 2;
 
 /** Libraries that need no read are only counted, and of those that were stored and are read, only the texts are kept. */
 export function createPlanner(
   listing: ListedLibraries,
   parseStored: (text: string) => StoredLibrary,
-  context: PlanContext,
+  context: PlannerContext,
   selection: Selection,
 ): Planner {
   const isSelected = selectorOf(selection);
@@ -76,9 +81,9 @@ export function createPlanner(
   const unheld: LibraryKey[] = [];
   const unheldElsewhere: LibraryKey[] = [];
   const missingButCached: LibraryKey[] = [];
-  const neverStored: LibraryKey[] = [];
+  const listedOnly: LibraryKey[] = [];
   const restored: LibraryKey[] = [];
-  const returned: LibraryKey[] = [];
+  const holdsEnded: LibraryKey[] = [];
   let heldSince: number | null = null;
   let witness: LibraryKey | null = null;
   let listedInScope = 0;
@@ -110,7 +115,7 @@ export function createPlanner(
         }
         if (isLive) (isReadSince ? missingButCached : missing).push(key);
         if (isUnheld) unheld.push(key);
-        if (stored.state === "listed") neverStored.push(key);
+        if (stored.state === "listed") listedOnly.push(key);
         return;
       }
       if (stored.state === "removed" && isUnseen(stored.removedAt)) {
@@ -120,8 +125,8 @@ export function createPlanner(
       const listed = listing.at(index);
       if (isLive) live.listed += 1;
       // A held removal has the time of the first hold of several, so a cached listing may be older than its own.
-      if (heldAt !== null && context.cachedAt === undefined) returned.push(listed.key);
-      states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : CHANGED_DATE;
+      if (heldAt !== null && context.cachedAt === undefined) holdsEnded.push(listed.key);
+      states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : NEW_DATE;
       if (stored.state === "removed" && isSelected(key)) restored.push(listed.key);
       if (consider(listed, index, stored)) textIndexes[index] = texts.add(text);
       else if (witness === null && isLive && stored.sync?.failures === 0) witness = listed.key;
@@ -146,14 +151,14 @@ export function createPlanner(
         unheld,
         unheldElsewhere,
         missingButCached,
-        neverStored,
-        changed: {
+        listedOnly,
+        newDates: {
           *[Symbol.iterator]() {
             for (const [index, state] of states.entries()) if (state !== SAME_DATE) yield listing.at(index);
           },
         },
         restored,
-        returned,
+        holdsEnded,
         heldSince,
         witness,
         listedInScope,
