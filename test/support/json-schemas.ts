@@ -326,7 +326,7 @@ export const JSON_SCHEMAS = {
 } as const;
 
 /** The schema of what a command line prints with `--json`; undefined for rows, whose columns the question names. */
-export function schemaOf(args: readonly string[]): z.ZodType | undefined {
+function schemaOf(args: readonly string[]): z.ZodType | undefined {
   if (!args.includes("--json")) return undefined;
   const [command = ""] = args.filter((word) => !word.startsWith("-"));
   const isPlan = command === "sync" && (args.includes("--dry-run") || args.includes("-n"));
