@@ -62,7 +62,9 @@ WHERE (metadata->>'libraryName' = $1 OR (metadata->>'libraryOwner' <> owner AND 
     (SELECT key->>0, key->>1 FROM jsonb_array_elements($2::jsonb) AS key)))
   AND y.listed_text = y.bookmark AND y.reread_reason IS NULL AND y.suspect_reads = 0
   -- A text that was listed again after the read settles nothing before the next one.
-  AND y.content_read_at > y.bookmark_seen_at`;
+  AND y.content_read_at > y.bookmark_seen_at
+  -- Not what a run beside this one has read since, whose listing may lack the namesake.
+  AND y.content_read_at <= coalesce((SELECT finished_at FROM simcat.sync_runs WHERE id = $3), 'infinity')`;
 
 /** Whether the metadata names another user, who has a listed library of the same name. */
 function isNamesakes({ content, listing }: Heard, key: string): boolean {
@@ -83,7 +85,11 @@ export async function checkSwaps({ server }: Simulation, { heard, ended }: Perfo
     ({ code, key }) => code === "mismatched" && !heard.swapped.has(keyOf(key.owner, key.name)),
   );
   const doubtful = [...ended.stored].filter((key) => heard.swapped.has(key) || isNamesakes(heard, key));
-  const settling = await server.control.query<{ owner: string; name: string }>(SETTLING, [NO_LIBRARY, `[${doubtful}]`]);
+  const settling = await server.control.query<{ owner: string; name: string }>(SETTLING, [
+    NO_LIBRARY,
+    `[${doubtful}]`,
+    ended.summary?.id ?? null,
+  ]);
   return [
     ...untrue.map(
       ({ key }) => `swaps: ${heard.run} took the answers for ${key.owner}/${key.name} for another library's`,
