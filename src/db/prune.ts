@@ -7,7 +7,7 @@ import { type Connection, oneRow, type Pool } from "./connect.ts";
 import { HISTORY_BEGAN_AT } from "./history-start.ts";
 import { type Lease, withLease } from "./lease.ts";
 import { SYNC_LEASE } from "./lease-names.ts";
-import { readSnapshot, withTransaction } from "./transaction.ts";
+import { readSnapshot } from "./transaction.ts";
 
 /** What a prune deletes: the rows that ended before the cutoff, and with `events` also the events before it. */
 export interface PruneLimits {
@@ -57,16 +57,19 @@ SELECT owner, library_name AS name FROM (
 ) AS old WHERE coalesce(before, 0) < ${PRUNED_AT_ONCE}`;
 
 /** By `ctid`, because the planner would read the whole table if one library has most of its rows. */
-const deleteOfLibraries = (table: PrunedTable) => `
-DELETE FROM simcat.${table} WHERE ctid = ANY (ARRAY(
-  SELECT r.ctid FROM unnest($1::text[], $2::text[]) AS k(owner, library_name) CROSS JOIN LATERAL (
-    SELECT ctid FROM simcat.${table} r WHERE (r.owner, r.library_name) = (k.owner, k.library_name) OFFSET 0) AS r))`;
+const deleteRows = (table: PrunedTable, ctids: string) =>
+  `DELETE FROM simcat.${table} WHERE ctid = ANY (ARRAY(${ctids}))`;
+
+const deleteOfLibraries = (table: PrunedTable) =>
+  deleteRows(
+    table,
+    `SELECT r.ctid FROM unnest($1::text[], $2::text[]) AS k(owner, library_name) CROSS JOIN LATERAL (
+  SELECT ctid FROM simcat.${table} r WHERE (r.owner, r.library_name) = (k.owner, k.library_name) OFFSET 0) AS r`,
+  );
 
 /** The old versions are found by the index on `valid_to`, the old events by that on `seen_at`. There are too few rejects to need an index. */
-const selectSome = (table: PrunedTable) =>
-  `SELECT ctid::text FROM simcat.${table} t WHERE ${OLD_ROWS[table]} LIMIT ${PRUNED_AT_ONCE}`;
 const deleteSome = (table: PrunedTable) =>
-  `DELETE FROM simcat.${table} t WHERE ctid = ANY ($2::tid[]) AND ${OLD_ROWS[table]}`;
+  deleteRows(table, `SELECT ctid FROM simcat.${table} t WHERE ${OLD_ROWS[table]} LIMIT ${PRUNED_AT_ONCE}`);
 
 /**
  * The old scenarios in the blocks from $2 up to $3. No index covers removed scenarios: reading block by block reads each block
@@ -155,19 +158,10 @@ async function prune(
   signal: AbortSignal,
 ): Promise<PrunedRows> {
   const pruned = { ...NOTHING_PRUNED };
-  /** Chooses what the next transaction deletes. If the answer to its COMMIT is lost, it is repeated with the same rows. */
-  const choose = async <Row extends object>(statement: string, values: unknown[] = []) => {
-    const options = { operation: "looking for old rows", snapshot: true, byKey: true };
-    return (await withTransaction(pool, options, (connection) => connection.query<Row>(statement, values), signal))
-      .rows;
-  };
   /** @returns how many rows this transaction deleted */
   const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>, byKey = false) => {
     signal.throwIfAborted();
-    // A repetition finds the rows that the first attempt deleted.
-    const afterLostCommit = (first: PrunedRows) => first;
-    const options = { operation: "deleting old rows", byKey, afterLostCommit };
-    const deleted = await lease.write(options, async (connection) => {
+    const deleted = await lease.write({ operation: "deleting old rows", byKey }, async (connection) => {
       const rows = { ...NOTHING_PRUNED, ...(await work(connection)) };
       const { ofLibraries, ofScenarios } = versionsOf(rows);
       if (ofLibraries + ofScenarios + rows.events > 0)
@@ -181,36 +175,29 @@ async function prune(
   const execute = (table: PrunedTable, statement: string, values: unknown[]) =>
     write(async (connection) => ({ [table]: (await connection.query(statement, values)).rowCount ?? 0 }));
 
-  const pruneLibraries = async () => {
-    const keys = await choose<LibraryKey>(SELECT_OLD_LIBRARIES, [cutoff]);
-    return write((connection) => deleteLibraries(connection, keys), true);
-  };
-  const pruneSome = async (table: PrunedTable) => {
-    const rows = await choose<{ ctid: string }>(selectSome(table), [cutoff]);
-    return execute(table, deleteSome(table), [cutoff, rows.map(({ ctid }) => ctid)]);
-  };
-
-  while ((await pruneLibraries()) > 0);
-  const { blocks } = oneRow({ rows: await choose<{ blocks: number }>(COUNT_SCENARIO_BLOCKS) });
+  while ((await write((connection) => deleteLibraries(connection, cutoff), true)) > 0);
+  const countBlocks = (connection: Connection) => connection.query<{ blocks: number }>(COUNT_SCENARIO_BLOCKS);
+  const { blocks } = oneRow(await readSnapshot(pool, "looking for old rows", countBlocks, signal));
   for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE)
     await execute("scenarios", DELETE_SCENARIOS, [cutoff, `(${block},0)`, `(${block + BLOCKS_AT_ONCE},0)`]);
   const tables = ["library_history", "scenario_history", "rejects"] as const;
   for (const table of events ? ([...tables, "events"] as const) : tables)
-    while ((await pruneSome(table)) === PRUNED_AT_ONCE);
+    while ((await execute(table, deleteSome(table), [cutoff])) === PRUNED_AT_ONCE);
   return pruned;
 }
 
 const NOTHING_PRUNED = Object.fromEntries(TABLES.map((table) => [table, 0])) as PrunedRows;
 
 /**
- * Deletes all rows of these libraries in one transaction. If a bookmark outlived some scenarios, a library that returns
+ * Deletes all rows of some old libraries in one transaction. If a bookmark outlived some scenarios, a library that returns
  * unchanged would be skipped without them.
  */
-async function deleteLibraries(connection: Connection, keys: readonly LibraryKey[]): Promise<Partial<PrunedRows>> {
-  const values = [keys.map(({ owner }) => owner), keys.map(({ name }) => name)];
+async function deleteLibraries(connection: Connection, cutoff: Date): Promise<Partial<PrunedRows>> {
+  const { rows } = await connection.query<LibraryKey>(SELECT_OLD_LIBRARIES, [cutoff]);
+  const keys = [rows.map(({ owner }) => owner), rows.map(({ name }) => name)];
   const deleted: Partial<PrunedRows> = {};
   for (const table of LIBRARY_TABLES)
-    deleted[table] = (await connection.query(deleteOfLibraries(table), values)).rowCount ?? 0;
+    deleted[table] = (await connection.query(deleteOfLibraries(table), keys)).rowCount ?? 0;
   return deleted;
 }
 

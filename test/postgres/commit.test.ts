@@ -184,34 +184,6 @@ test.each(LOST)(
   },
 );
 
-const PRUNED = ["libraries", "scenarios", "scenario_history"] as const;
-
-test.each(PRUNED.flatMap((table) => LOST.map((verdict) => [table, verdict] as const)))(
-  "a prune of %s that loses the answer to a COMMIT (%s) counts each row once (fault 79)",
-  async (table, verdict) => {
-    const made = await syncedFixture(six());
-    await made.query("UPDATE simcat.libraries SET removed_at = now() - interval '2 d' WHERE library_name = 'Lib 0'");
-    await made.query(`UPDATE simcat.scenarios SET removed_at = now() - interval '2 d'
-      WHERE (library_name, scenario_id) = ('Lib 1', 1)`);
-    await made.query(`INSERT INTO simcat.scenario_history
-      (owner, library_name, scenario_id, raw, first_seen_at, changed_at, run_id, valid_from, valid_to, superseded_by)
-      SELECT 'alice', 'Lib 1', 2, '{}', now(), now(), 1, at - interval '1 s', at, 1
-      FROM (SELECT now() - interval '2 d' - i * interval '1 s' AS at FROM generate_series(1, 10100) i) AS ends`);
-    const { lost, DATABASE_URL } = await losing(made, `DELETE FROM simcat.${table}`, verdict);
-
-    const { code, stdout } = await made.call(["prune", "--older-than", "1d", "--json"], { DATABASE_URL });
-
-    expect({ code, ...lost }).toEqual({ code: 0, isLost: true });
-    expect(JSON.parse(stdout).rows).toMatchObject({ libraries: 1, scenarios: 4, scenario_history: 10_100 });
-    const recorded =
-      "SELECT library_versions::int AS libraries, scenario_versions::int AS scenarios FROM simcat.prunes";
-    expect(await made.query(recorded)).toEqual([{ libraries: 1, scenarios: 10_104 }]);
-    const left =
-      "SELECT (SELECT count(*)::int FROM simcat.scenario_history) AS versions, count(*)::int FROM simcat.scenarios";
-    expect(await made.query(left)).toEqual([{ versions: 0, count: 14 }]);
-  },
-);
-
 test.each(LOST)(
   "the answer to the COMMIT of a migration is lost (%s): each migration is applied once (fault 85)",
   async (verdict) => {
