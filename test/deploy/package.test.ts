@@ -36,10 +36,15 @@ test("the npm package has every file that its commands load", async () => {
 
 test("the packed program can be executed, and names its version and the commit that was built (fault 158)", async () => {
   const program = join(packed, "simcat");
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
   await symlink(join(packed, "package/dist/main.js"), program);
   for (const args of [["--version"], ["sync", "--version"]]) {
     const { code, stdout } = await startProgram(program, args, { PATH: dirname(process.execPath) }).ended;
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^0\.1\.0( \([0-9a-f]{7}\))?\n$/) });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+( \([0-9a-f]{7}\))?\n$/),
+    });
+    expect(stdout.split(/\s/)[0]).toBe(version);
     const commit = /\((\w+)\)/.exec(stdout)?.[1];
     if (existsSync(".git")) expect((await run("git", ["cat-file", "-t", commit ?? ""])).stdout).toBe("commit\n");
   }
