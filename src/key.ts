@@ -41,6 +41,17 @@ export function parseKey(text: string): LibraryKey {
   return { owner, name };
 }
 
+/** A library as people name it: `OWNER/NAME`, or only `NAME`, which leaves the owner empty until `assertKnown` finds it. */
+export function parseSelector(text: string): LibraryKey {
+  const name = text.includes("/") ? null : parsePart(text);
+  return name ? { owner: "", name } : parseKey(text);
+}
+
+/** The inverse of `parseSelector`, as `typeableKey`. No library that can be selected has an empty owner. */
+export function typeableSelector(key: LibraryKey): string {
+  return typeableKey(key).replace(/^\//, "");
+}
+
 /** A number from 0 up to 1, evenly distributed over keys and the same on every machine. */
 export function spreadOf(key: LibraryKey): number {
   return hashKey(key) / 2 ** 32;

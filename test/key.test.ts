@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { UsageError } from "../src/errors.ts";
-import { formatKey, keyText, parseKey, spreadOf } from "../src/key.ts";
+import { formatKey, keyText, parseKey, parseSelector, spreadOf, typeableSelector } from "../src/key.ts";
 
 const part = fc.string({ unit: "binary", minLength: 1 }).filter((text) => !text.includes("\0"));
 const anyKey = fc.record({ owner: part, name: part });
@@ -45,6 +45,19 @@ test.each([
 ])("%j is malformed, and the message shows the correct form", (text) => {
   expect(() => parseKey(text)).toThrow(UsageError);
   expect(() => parseKey(text)).toThrow(/names no library; write OWNER\/NAME, .* such as "example\.user\/Q1%2FQ2/);
+});
+
+test.each([
+  ["Fire Risk", { owner: "", name: "Fire Risk" }],
+  ["Q1%2FQ2 50%25", { owner: "", name: "Q1/Q2 50%" }],
+  ["ann/Fire", { owner: "ann", name: "Fire" }],
+])("the selector %j is a library, with an owner or without one, and is formatted back", (text, key) => {
+  expect(parseSelector(text)).toEqual(key);
+  expect(typeableSelector(key)).toBe(text);
+});
+
+test.each(["", "50% done", "%00", "/name", "owner/", "owner/a/b"])("the selector %j is malformed", (text) => {
+  expect(() => parseSelector(text)).toThrow(UsageError);
 });
 
 test("two keys never have the same text", () => {

@@ -26,7 +26,10 @@ export interface JsonOptions {
 export const jsonOption = () => new Option("--json", "print JSON to standard output").default(false);
 
 export const libraryOption = () =>
-  new Option("--library <OWNER/NAME>", "only this library (repeatable); write % and / in a part as %25 and %2F")
+  new Option(
+    "--library <OWNER/NAME>",
+    "only this library (repeatable), or its NAME if one owner has it; write % and / in a part as %25 and %2F",
+  )
     .argParser(append)
     .default([], "all");
 

@@ -1,7 +1,7 @@
 import { readLibraryRecord } from "../db/read/read-library-record.ts";
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
-import { parseKey } from "../key.ts";
+import { parseSelector } from "../key.ts";
 import { formatExplanation, toExplanationJson } from "../output/explain.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";
@@ -12,16 +12,21 @@ import { loadSettings } from "./settings.ts";
 
 export const defineExplain: DefineCommand = (command, run) =>
   command
-    .argument("<OWNER/NAME>", "the library; write % and / in a part as %25 and %2F")
+    .argument(
+      "<OWNER/NAME>",
+      "the library, or its NAME if only one owner has it; write % and / in a part as %25 and %2F",
+    )
     .addOption(jsonOption())
     .action(run(explain));
 
 /** @throws UsageError if the library is not stored and no run has listed it */
 export async function explain(context: Context, { json }: JsonOptions, library: string): Promise<number> {
-  const key = parseKey(library);
+  const asked = parseSelector(library);
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", async (pool, source) => {
-    await assertKnown({ libraries: [key], owners: [] }, { listing: null, pool, source }, context.stop);
+    const selection = { libraries: [asked], owners: [] };
+    const { libraries } = await assertKnown(selection, { listing: null, pool, source }, context.stop);
+    const [key = asked] = libraries;
     const record = await readLibraryRecord(pool, source, key, context.stop);
     return source === "tables" || record.stored === null ? record : { ...record, stored: withSeenAt(record.stored) };
   });

@@ -13,7 +13,7 @@ import { statement } from "./statement.ts";
 
 /** The selectors of a run, as stored: sorted and without repetition, so that equal scopes are equal values. */
 export interface Scope {
-  /** Each as [owner, name]. */
+  /** Each as [owner, name], as it was asked for: the owner is empty if only the name was given. */
   readonly libraries: readonly (readonly string[])[];
   readonly owners: readonly string[];
   /** Such as 3/8. */

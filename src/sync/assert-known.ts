@@ -1,9 +1,10 @@
 import type { Connection, Pool } from "../db/connect.ts";
-import { readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
+import { readNamesakes, readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
 import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
-import { typeableKey } from "../key.ts";
+import { formatCount } from "../format.ts";
+import { keyText, shellWord, typeableKey, typeableSelector } from "../key.ts";
 import type { LibraryKey, Listing } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { Selection } from "../run-summary.ts";
@@ -19,21 +20,23 @@ interface KnownSources {
   readonly source?: ReadSource;
 }
 
-/** @throws a UsageError with suggestions for an owner or a library that is neither listed nor stored */
-export async function assertKnown(
-  selection: Selection,
-  { listing, pool, source = "tables" }: KnownSources,
-  signal: AbortSignal,
-): Promise<void> {
+/**
+ * Returns the selection, with the owner of each library that was named without one.
+ * @throws a UsageError for such a name that several owners have, and, with suggestions, for an owner or a library that is
+ *   neither listed nor stored
+ */
+export async function assertKnown(asked: Selection, sources: KnownSources, signal: AbortSignal): Promise<Selection> {
+  const { listing, pool, source = "tables" } = sources;
+  const selection = await withOwners(asked, sources, signal);
   const unlisted = listing === null ? selection : findUnlisted(selection, listing);
-  if (isEverything(unlisted)) return;
+  if (isEverything(unlisted)) return selection;
   const read = (connection: Connection) => readUnknown(connection, unlisted, source);
   const unknown = pool === null ? unlisted : await readSnapshot(pool, "looking for a library", read, signal);
-  if (isEverything(unknown)) return;
+  if (isEverything(unknown)) return selection;
 
   const lack = listing === null ? "is not stored, and no run has listed it" : "is neither listed nor stored";
   const searches = [
-    ...unknown.libraries.map((key) => ({ text: `${typeableKey(key)} ${lack}`, search: searchLibrary(key) })),
+    ...unknown.libraries.map((key) => ({ text: `${typeableSelector(key)} ${lack}`, search: searchLibrary(key) })),
     ...unknown.owners.map((owner) => ({ text: `owner ${printable(owner)} ${lack}`, search: searchOwner(owner) })),
   ];
   const shown = searches.slice(0, MAX_SUGGESTED);
@@ -47,6 +50,35 @@ export async function assertKnown(
   }
   const more = searches.length > MAX_SUGGESTED ? [`and ${searches.length - MAX_SUGGESTED} more`] : [];
   throw new UsageError([...shown.map(({ text, search }) => text + suggest(search.words())), ...more].join("; "));
+}
+
+/** A name that no library has keeps its empty owner. */
+async function withOwners(
+  selection: Selection,
+  { listing, pool, source }: KnownSources,
+  signal: AbortSignal,
+): Promise<Selection> {
+  const names = selection.libraries.flatMap(({ owner, name }) => (owner === "" ? name : []));
+  if (names.length === 0) return selection;
+  const read = (connection: Connection) => readNamesakes(connection, names, source);
+  const found = pool === null ? [] : await readSnapshot(pool, "looking for a library", read, signal);
+  const listed = new Set(names);
+  for (const { key } of listing?.libraries ?? []) if (listed.has(key.name)) found.push(key);
+  const libraries = selection.libraries.map((key) => {
+    if (key.owner !== "") return key;
+    const namesakes = new Map(found.filter(({ name }) => name === key.name).map((one) => [keyText(one), one]));
+    if (namesakes.size > 1) throw ambiguous(key, [...namesakes.values()]);
+    return [...namesakes.values()][0] ?? key;
+  });
+  return { ...selection, libraries };
+}
+
+function ambiguous(key: LibraryKey, namesakes: readonly LibraryKey[]): UsageError {
+  const words = namesakes.map((one) => shellWord(typeableKey(one))).sort();
+  const more = words.length > MAX_SUGGESTED ? ` (and ${formatCount(words.length - MAX_SUGGESTED)} more)` : "";
+  return new UsageError(`${formatCount(words.length)} owners have a library ${typeableSelector(key)}`, {
+    hint: `write ${words.slice(0, MAX_SUGGESTED).join(" or ")}${more}`,
+  });
 }
 
 const MAX_SUGGESTED = 10;

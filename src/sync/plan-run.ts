@@ -59,13 +59,13 @@ export interface PlannedRun {
  */
 export async function planRun(tools: PlanTools, request: PlanRequest, signal: AbortSignal): Promise<PlannedRun> {
   const { service, clock, pool, settings } = tools;
-  const { selection, backfillSince } = request;
-  const { slice } = selection;
+  const { backfillSince } = request;
+  const { slice } = request.selection;
   const listed = await service.listLibraries(signal, slice && ((key) => isInSlice(slice, key)));
   // The clocks are compared again after the last byte: a moment that is too late costs a read, one too early misses an edit.
   await clock.sample(signal);
   const listedAt = clock.now();
-  await assertKnown(selection, { listing: listed, pool }, signal);
+  const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);
   const listing = slice ? { ...listed, rejects: [] } : listed;
 
   const now = clock.at(listing.startedAt);
@@ -86,7 +86,7 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
       ? await compareStored(null)
       : await readSnapshot(pool, "reading what is stored", compareStored, signal);
   const plan = planner.finish();
-  const decision = await checkRemovals(tools, request, { listing, plan }, signal);
+  const decision = await checkRemovals(tools, { ...request, selection }, { listing, plan }, signal);
   return { listing, listedAt, asOf, plan, openRejects, ...decision };
 }
 

@@ -60,15 +60,11 @@ export interface VerifyReport extends Findings {
  * @throws UsageError for a selected owner or library that is unknown on both sides; the errors of reading a listing;
  *   UnauthorizedError if the service revokes the key, SourceUnavailableError if the circuit breaker opens
  */
-export async function verifyStored(
-  tools: CompareTools,
-  selection: Selection,
-  signal: AbortSignal,
-): Promise<VerifyReport> {
+export async function verifyStored(tools: CompareTools, asked: Selection, signal: AbortSignal): Promise<VerifyReport> {
   const startedAt = performance.now();
   const { pool, source } = tools;
   const sides = await readSides(tools, signal);
-  await assertKnown(selection, { listing: sides.listing, pool, source }, signal);
+  const selection = await assertKnown(asked, { listing: sides.listing, pool, source }, signal);
 
   const first = await compareSides(tools, sides, selectorOf(selection), signal);
   // It is compared again: it differs, or was removed after the listing was read.

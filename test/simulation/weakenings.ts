@@ -150,8 +150,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "an unknown owner gives an empty run",
     file: "src/sync/plan-run.ts",
-    line: "  await assertKnown(selection, { listing: listed, pool }, signal);",
-    instead: "",
+    line: "  const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);",
+    instead: "  const { selection } = request;",
   },
   {
     name: "a selected run removes outside its selection",

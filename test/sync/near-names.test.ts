@@ -29,6 +29,31 @@ test.each([
   expect(librariesNear(key("ann", typed), [key("ann", "Water"), key("ann", meant)])).toEqual(words);
 });
 
+test.each([
+  ["Fire R", ["'ann/Fire Risk'", "'ann/Fire Road'"]],
+  ["fire", ["'ann/Fire Risk'", "'ann/Fire Road'"]],
+  ["Fire Ris", ["'ann/Fire Risk'", "'ann/Fire Road'"]],
+  ["Watr", ["ann/Water", "'ann/Watr of May'"]],
+])("suggests for %j the names that begin with it, after those with a typo", (typed, words) => {
+  const known = ["Watr of May", "Water", "Fire Road", "Fire Risk"].map((name) => key("ann", name));
+  expect(librariesNear(key("ann", typed), known)).toEqual(words);
+});
+
+test("suggests owners that begin with the typed text", () => {
+  expect(ownersNear("Example", ["another.user", "example.user", "example.admin"])).toEqual([
+    "example.admin",
+    "example.user",
+  ]);
+  expect(librariesNear(key("example", "Fire"), [key("example.user", "Fire Risk")])).toEqual([
+    "'example.user/Fire Risk'",
+  ]);
+});
+
+test("suggests libraries of all owners for a name without an owner", () => {
+  const known = [key("bob", "Fire"), key("ann", "Fier"), key("ann", "Water")];
+  expect(librariesNear(key("", "Fyre"), known)).toEqual(["bob/Fire", "ann/Fier"]);
+});
+
 test("suggests no distant name", () => {
   expect(librariesNear(key("ann", "Fire"), [key("ann", "Water"), key("bob", "Fires of May")])).toEqual([]);
   expect(librariesNear(key("ann", "ab"), [key("ann", "cd")])).toEqual([]);

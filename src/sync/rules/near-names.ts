@@ -7,6 +7,8 @@ const MAX_SUGGESTIONS = 3;
 const MAX_NAME_CHARS = 500;
 /** The distance of a library of the same name and another owner: greater than that of every near name. */
 const OTHER_OWNER = 100;
+/** The distance of a name that continues the unknown one: greater than that of every misspelt name. */
+const CONTINUED = 10;
 
 /** Finds the known names that are most similar to an unknown one. */
 export interface NameSearch {
@@ -16,12 +18,12 @@ export interface NameSearch {
   words(): string[];
 }
 
-/** Suggests libraries. */
+/** Suggests libraries, of any owner if the unknown one has none. */
 export function searchLibrary(unknown: LibraryKey): NameSearch {
   const [owner, name] = [foldText(unknown.owner), foldText(unknown.name)];
   return createSearch((known) => {
     const ofName = nearness(name, foldText(known.name));
-    const ofOwner = ofName === null ? null : nearness(owner, foldText(known.owner));
+    const ofOwner = ofName === null ? null : owner === "" ? 0 : nearness(owner, foldText(known.owner));
     const otherOwner = ofName === 0 ? OTHER_OWNER : null;
     const distance = ofName !== null && ofOwner !== null ? ofName + ofOwner : otherOwner;
     return distance === null ? null : { word: shellWord(typeableKey(known)), distance };
@@ -59,9 +61,10 @@ function createSearch(suggest: (known: LibraryKey) => Suggestion | null): NameSe
 /** Names that differ by case, by spaces at their ends or by how an accent is written look alike. */
 const foldText = (text: string) => text.normalize("NFKC").trim().toLowerCase();
 
-/** The edit distance of two texts; null if it is large for their length. */
-function nearness(a: string, b: string): number | null {
-  const limit = Math.min(3, 1 + Math.floor(Math.min(a.length, b.length) / 4));
-  const distance = editDistance(a, b, limit);
-  return distance > limit ? null : distance;
+/** The edit distance of two names; null if it is large for their length, and the known one does not begin with the unknown one. */
+function nearness(unknown: string, known: string): number | null {
+  const limit = Math.min(3, 1 + Math.floor(Math.min(unknown.length, known.length) / 4));
+  const distance = editDistance(unknown, known, limit);
+  if (distance <= limit) return distance;
+  return known.startsWith(unknown) ? CONTINUED : null;
 }

@@ -1,5 +1,5 @@
 import { UsageError } from "../../errors.ts";
-import { keyText, parseKey } from "../../key.ts";
+import { keyText, parseSelector } from "../../key.ts";
 import type { LibraryKey, Listing } from "../../model.ts";
 import type { Selection } from "../../run-summary.ts";
 
@@ -7,7 +7,7 @@ import type { Selection } from "../../run-summary.ts";
 export function parseSelection(libraries: readonly string[], owners: readonly string[]): Selection {
   if (owners.includes(""))
     throw new UsageError("--owner is empty", { hint: "give the owner's name, such as --owner example.user" });
-  const keys = new Map(libraries.map(parseKey).map((key) => [keyText(key), key]));
+  const keys = new Map(libraries.map(parseSelector).map((key) => [keyText(key), key]));
   return { libraries: [...keys.values()], owners: [...new Set(owners)] };
 }
 
