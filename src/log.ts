@@ -1,3 +1,4 @@
+import { styleText } from "node:util";
 import pino, { type Logger } from "pino";
 import type { Config } from "./config.ts";
 import { printable } from "./printable.ts";
@@ -13,7 +14,7 @@ export function isPretty({ logFormat }: Pick<Config, "logFormat">, isTerminal: b
 const MESSAGE_FIELDS = ["error", "detail", "stack"];
 
 /**
- * Creates a log that writes one line per entry: JSON for programs, text for people. `mask` removes the
+ * Creates a log that writes one line per entry: JSON for programs, text for people, with a coloured level if `isColored`. `mask` removes the
  * secrets from the fields that contain messages. Text from the service belongs into fields, never into `msg`, so that it
  * cannot forge a line.
  */
@@ -22,6 +23,7 @@ export function createLog(
   isTerminal: boolean,
   write: (text: string) => void,
   mask: (message: string) => string,
+  isColored = false,
 ): Logger {
   const pretty = isPretty(config, isTerminal);
   return pino(
@@ -31,7 +33,7 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => maskMessages(fields, mask) },
     },
-    { write: (line) => write(`${pretty ? prettyLine(line) : printable(line.trimEnd())}\n`) },
+    { write: (line) => write(`${pretty ? prettyLine(line, isColored) : printable(line.trimEnd())}\n`) },
   );
 }
 
@@ -49,8 +51,17 @@ interface LogLine {
   readonly msg?: string;
 }
 
-function prettyLine(line: string): string {
+const LEVEL_STYLES: Readonly<Record<string, "red" | "yellow" | "green">> = {
+  fatal: "red",
+  error: "red",
+  warn: "yellow",
+  info: "green",
+};
+
+function prettyLine(line: string, isColored: boolean): string {
   const { time, level, msg = "", ...fields } = JSON.parse(line) as LogLine & Record<string, unknown>;
   const formatted = Object.entries(fields).map(([name, value]) => `${name}=${printable(JSON.stringify(value))}`);
-  return [time.slice(11, 19), level.toUpperCase().padEnd(5), printable(msg), ...formatted].join(" ");
+  const padded = level.toUpperCase().padEnd(5);
+  const label = isColored ? styleText(LEVEL_STYLES[level] ?? "dim", padded, { validateStream: false }) : padded;
+  return [time.slice(11, 19), label, printable(msg), ...formatted].join(" ");
 }

@@ -4,7 +4,7 @@ import { checkConfiguration } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
-import { type Context, printResult } from "./context.ts";
+import { type Context, outputLook, printResult } from "./context.ts";
 
 export const defineCheck: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(check));
 
@@ -18,12 +18,8 @@ export async function check(context: Context, { json }: JsonOptions): Promise<nu
     hint: hint === null ? null : mask(hint),
     details: details.map(mask),
   }));
+  const isWell = lines.every(({ result }) => result === "ok");
   if (json) context.print(formatJson(toChecksJson(lines)));
-  else
-    printResult(
-      context,
-      lines.every(({ result }) => result === "ok"),
-      formatChecks(lines),
-    );
+  else printResult(context, isWell, formatChecks(lines, outputLook(context)));
   return checkExitCode(lines);
 }

@@ -1,5 +1,7 @@
+import { WriteStream } from "node:tty";
 import { aborted } from "../async.ts";
 import type { Environment } from "../config/readers.ts";
+import { createLook, type Look } from "../output/look.ts";
 
 /** The part of the process that a command can use. */
 export interface Context {
@@ -38,6 +40,9 @@ interface Terminal {
   readonly isErr: boolean;
   readonly columns: number;
   readonly rows: number;
+  /** Whether text for people has colours on standard output, and on standard error. */
+  readonly isOutColored?: boolean;
+  readonly isErrColored?: boolean;
 }
 
 /** Prints a result for people; with `--quiet` only if something is not well. */
@@ -48,6 +53,16 @@ export function printResult({ isQuiet, print }: Context, isWell: boolean, text: 
 /** The width of a table on standard output: that of the terminal, unlimited in a file or pipe. */
 export function outputWidth({ terminal }: Context): number {
   return terminal.isOut ? terminal.columns : Number.POSITIVE_INFINITY;
+}
+
+/** How text for people looks on standard output. */
+export const outputLook = ({ terminal }: Context): Look => createLook(terminal.isOut, terminal.isOutColored ?? false);
+
+/** Whether a stream gets colours. Without `--color`, Node decides: by FORCE_COLOR, or on a terminal by NO_COLOR and TERM. */
+export function hasColors(when: string, { FORCE_COLOR, ...environment }: Environment, isTerminal: boolean): boolean {
+  if (when !== "auto") return when === "always";
+  const { getColorDepth } = WriteStream.prototype;
+  return FORCE_COLOR === undefined ? isTerminal && getColorDepth(environment) > 2 : getColorDepth({ FORCE_COLOR }) > 2;
 }
 
 /** Resolves at the first SIGHUP, SIGINT or SIGTERM, which is the normal end of a command that runs until it is stopped. */

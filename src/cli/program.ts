@@ -1,7 +1,7 @@
-import { Command, CommanderError, Help, type Option } from "commander";
+import { Command, CommanderError, Help, Option } from "commander";
 import { EXIT, UsageError } from "../errors.ts";
 import type { Action, ActionRunner, DefineCommand } from "./command.ts";
-import type { Context } from "./context.ts";
+import { type Context, hasColors } from "./context.ts";
 
 interface CommandEntry {
   readonly description: string;
@@ -144,7 +144,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
       // commander passes the arguments, the options and, last, the command, which knows both.
       const command = received.at(-1) as Command;
       const [options, args] = [command.opts() as Options, command.args as readonly string[] as Args];
-      exitCode = await action(withLogLevel(context, command.optsWithGlobals()), options, ...args);
+      exitCode = await action(withGlobalOptions(context, command.optsWithGlobals()), options, ...args);
     };
   const program = await createProgram(context, run, namedCommand(argv));
   try {
@@ -168,6 +168,9 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     .helpOption("-h, --help", "print this help")
     .option("-q, --quiet", "log only warnings and errors; print nothing if all is well")
     .option("-v, --verbose", "log everything, including each retry")
+    .addOption(
+      new Option("--color <WHEN>", "color text for people").choices(["auto", "always", "never"]).default("auto"),
+    )
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.note(text.trimEnd()),
@@ -200,15 +203,27 @@ function describeOption(option: Option): string {
   return option.isBoolean() ? option.description : new Help().optionDescription(option);
 }
 
-/** The options override SIMCAT_LOG_LEVEL. */
-function withLogLevel(context: Context, { quiet, verbose }: { quiet?: boolean; verbose?: boolean }): Context {
-  const level = quiet ? "warn" : verbose ? "debug" : undefined;
-  const environment = level === undefined ? context.environment : { ...context.environment, SIMCAT_LOG_LEVEL: level };
-  return { ...context, environment, isQuiet: quiet === true };
+interface GlobalOptions {
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly color: string;
 }
 
-/** The first word that is not an option; for `help NAME` the second. No option before a command has a value. */
+/** The options override SIMCAT_LOG_LEVEL, NO_COLOR and FORCE_COLOR. */
+function withGlobalOptions(context: Context, { quiet, verbose, color }: GlobalOptions): Context {
+  const level = quiet ? "warn" : verbose ? "debug" : undefined;
+  const { environment, terminal } = context;
+  const isColored = (isTerminal: boolean) => hasColors(color, environment, isTerminal);
+  return {
+    ...context,
+    isQuiet: quiet === true,
+    environment: level === undefined ? environment : { ...environment, SIMCAT_LOG_LEVEL: level },
+    terminal: { ...terminal, isOutColored: isColored(terminal.isOut), isErrColored: isColored(terminal.isErr) },
+  };
+}
+
+/** The first word that is not an option; for `help NAME` the second. */
 function namedCommand(argv: readonly string[]): string | undefined {
-  const words = argv.filter((word) => !word.startsWith("-"));
+  const words = argv.filter((word, at) => !word.startsWith("-") && argv[at - 1] !== "--color");
   return words[0] === "help" ? words[1] : words[0];
 }

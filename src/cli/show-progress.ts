@@ -13,7 +13,7 @@ import type { ServiceConfig } from "./settings.ts";
  * --verbose; without a terminal all of it is logged.
  */
 export function showProgress({ terminal, draw, mask }: Context, config: Config) {
-  const log = createLog(config, terminal.isErr, draw, mask);
+  const log = createLog(config, terminal.isErr, draw, mask, terminal.isErrColored);
   const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
   const screen = !isLogged && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
   const runLog = createRunLog(log);

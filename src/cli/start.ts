@@ -44,7 +44,7 @@ export async function start(context: Context): Promise<number> {
   await import("../service/client.ts");
   const { baseUrl, timezone, requestTimeoutMs, maxRetryWaitMs, httpHost, httpPort, httpAllowedHosts } = config;
   const schedule = createSchedule(config);
-  const log = createLog(config, terminal.isErr, draw, mask);
+  const log = createLog(config, terminal.isErr, draw, mask, terminal.isErrColored);
   const state = createWorkerState();
   const metrics = createMetrics(version);
   const schema = loadSchema();

@@ -6,7 +6,7 @@ import { formatStatus, toStatusJson } from "../output/status.ts";
 import { isSettled } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, outputWidth } from "./context.ts";
+import { type Context, outputLook, outputWidth } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 const WATCH_MS = 2_000;
@@ -31,7 +31,7 @@ export async function status(context: Context, { json, watch }: WatchOptions): P
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
     const read = () => readStatus(pool, isSettled, stop, source);
-    const format = (rows: StatusRows) => formatStatus(rows, outputWidth(context));
+    const format = (rows: StatusRows) => formatStatus(rows, outputWidth(context), outputLook(context));
     if (json) print(formatJson(toStatusJson(await read())));
     else if (!watch) print(format(await read()));
     else

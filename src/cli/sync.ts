@@ -15,7 +15,7 @@ import { runSync } from "../sync/run.ts";
 import type { RunEvent, RunResult } from "../sync/run-types.ts";
 import { type DefineCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
 import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
-import { type Context, printResult } from "./context.ts";
+import { type Context, outputLook, printResult } from "./context.ts";
 import { loadSelection, type RunOptions, type ServiceConfig } from "./settings.ts";
 import { showProgress, toServiceEvents, withWatchedService } from "./show-progress.ts";
 import { createSender, toRunEnd } from "./state-messages.ts";
@@ -60,10 +60,11 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
     result: await observeRun(context, config, pool, request, showProgress(context, config).observers),
   }));
   const exitCode = exitCodeOf(result);
-  if (json) context.print(formatJson(toRunJson(result.summary, exitCode)));
-  else
-    printResult(context, exitCode === EXIT.ok && result.summary.warnings.length === 0, formatSummary(result.summary));
-  await sendMessage?.(toRunEnd(result.summary));
+  const { summary } = result;
+  const isWell = exitCode === EXIT.ok && summary.warnings.length === 0;
+  if (json) context.print(formatJson(toRunJson(summary, exitCode)));
+  else printResult(context, isWell, formatSummary(summary, outputLook(context)));
+  await sendMessage?.(toRunEnd(summary));
   return exitCode;
 }
 

@@ -1,6 +1,7 @@
 import { EXIT, SimcatError, toError } from "../errors.ts";
 import { plural } from "../format.ts";
 import { printable } from "../printable.ts";
+import { type Look, mark, PLAIN, SYMBOLS, type Tone } from "./look.ts";
 
 /** The result of one check. */
 export interface CheckLine {
@@ -37,22 +38,25 @@ export function failedBy(check: string, error: unknown): CheckLine {
 }
 
 const LABELS: Readonly<Record<CheckLine["result"], string>> = { ok: "ok", warn: "warn", fail: "FAIL", skipped: "skip" };
+const TONES: Readonly<Record<CheckLine["result"], Tone>> = { ok: "good", warn: "warn", fail: "bad", skipped: "quiet" };
 
 /** The checks for people, one line each, and the number of failures. */
-export function formatChecks(lines: readonly CheckLine[]): string {
+export function formatChecks(lines: readonly CheckLine[], look = PLAIN): string {
   const count = (wanted: CheckLine["result"]) => lines.filter(({ result }) => result === wanted).length;
   const warnings = count("warn") === 0 ? "" : `, ${plural(count("warn"), "warning")}`;
   const total = count("fail") > 0 ? `${plural(count("fail"), "check")} failed` : "ready to run";
-  return `${formatCheckLines(lines)}\n\n${total}${warnings}`;
+  const tone = count("fail") > 0 ? "bad" : count("warn") > 0 ? "warn" : "good";
+  return `${formatCheckLines(lines, look)}\n\n${mark(look, tone, `${total}${warnings}`)}`;
 }
 
-export function formatCheckLines(lines: readonly CheckLine[]): string {
+export function formatCheckLines(lines: readonly CheckLine[], { hasSymbols, paint }: Look = PLAIN): string {
   const width = Math.max(0, ...lines.map(({ check }) => check.length));
   const formatted = lines.flatMap(({ check, result, text, hint, details }) => {
     const withHint = hint === null ? text : `${text}; hint: ${hint}`;
-    const indent = " ".repeat(width + 8);
+    const label = hasSymbols ? SYMBOLS[TONES[result]] : LABELS[result].padEnd(4);
+    const indent = " ".repeat(label.length + width + 4);
     return [
-      `${LABELS[result].padEnd(4)}  ${check.padEnd(width)}  ${printable(withHint)}`,
+      `${paint(TONES[result], label)}  ${check.padEnd(width)}  ${printable(withHint)}`,
       ...details.map((detail) => indent + printable(detail)),
     ];
   });

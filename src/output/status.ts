@@ -5,22 +5,29 @@ import { formatKey, shellWord, typeableKey } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { RunStatus } from "../run-summary.ts";
+import { type Look, mark, PLAIN, toneOf } from "./look.ts";
 import { formatTable, truncate } from "./table.ts";
 import { nextTryOf } from "./verdict.ts";
 
 /** The status for people. Tables are at most `columns` wide. */
-export function formatStatus(rows: StatusRows, columns: number): string {
+export function formatStatus(rows: StatusRows, columns: number, look = PLAIN): string {
   if (rows.runs.length === 0) return `no run yet\nnext: ${nextStep(rows)}`;
-  const tables = [formatRuns(rows, columns), formatFailing(rows, columns), formatRejects(rows, columns)];
-  return [formatFreshness(rows), ...tables.filter((table) => table !== null), `next: ${nextStep(rows)}`].join("\n\n");
+  const tables = [
+    formatRuns(rows, columns, look),
+    formatFailing(rows, columns, look),
+    formatRejects(rows, columns, look),
+  ];
+  return [formatFreshness(rows, look), ...tables.filter((table) => table !== null), `next: ${nextStep(rows)}`].join(
+    "\n\n",
+  );
 }
 
-function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows): string {
+function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows, look: Look): string {
   const { live, settled, removed, neverStored, oldestContentReadAt } = libraries;
   const good =
     lastGoodRun === null
       ? "none yet"
-      : `run ${lastGoodRun.id} (${lastGoodRun.status}), ${formatMoment(lastGoodRun.startedAt, now)}`;
+      : `run ${lastGoodRun.id} (${look.paint(toneOf(lastGoodRun.status), lastGoodRun.status)}), ${formatMoment(lastGoodRun.startedAt, now)}`;
   const others = [`${formatCount(removed)} removed`];
   if (neverStored > 0) others.push(`${formatCount(neverStored)} listed and never stored`);
   return [
@@ -35,11 +42,11 @@ function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows)
 /**
  * The last runs, newest first, and a line for a run in progress and for each error since the last good run, with its runs.
  */
-function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: number): string {
+function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: number, look: Look): string {
   const titles = [
     "run",
     "kind",
-    { title: "status", min: 7 },
+    { title: "status", min: 7, paint: (cell: string) => look.paint(toneOf(cell.trim()), cell) },
     "started",
     { title: "took", spare: 3 },
     { title: "at", spare: 4 },
@@ -87,7 +94,7 @@ function formatNote({ status, error }: RunRow, live: LiveRun | undefined): strin
 }
 
 /** The libraries whose last read failed, those with the same error in one row; null if there are none. */
-function formatFailing({ failing, now }: StatusRows, columns: number): string | null {
+function formatFailing({ failing, now }: StatusRows, columns: number, look: Look): string | null {
   if (failing.total === 0) return null;
   const titles = ["library", "in a row", "failed", "next try", "last good copy", "error"];
   const reasons = failing.shown.map((library) => library.reason ?? formatKey(library));
@@ -105,14 +112,14 @@ function formatFailing({ failing, now }: StatusRows, columns: number): string | 
     ];
   });
   return [
-    `${plural(failing.total, "library fails", "libraries fail")}`,
+    mark(look, "bad", plural(failing.total, "library fails", "libraries fail")),
     formatTable(titles, rows, columns),
     ...formatRest(failing.total - firsts.reduce((sum, { alike = 1 }) => sum + alike, 0)),
   ].join("\n");
 }
 
 /** The open rejects, by library and code; null if there are none. */
-function formatRejects({ rejects, now }: StatusRows, columns: number): string | null {
+function formatRejects({ rejects, now }: StatusRows, columns: number, look: Look): string | null {
   if (rejects.total === 0) return null;
   const titles = ["library", "kind", "code", "rejects", "first seen"];
   const rows = rejects.shown.map(({ owner, name, kind, code, count, firstSeenAt }) => [
@@ -123,7 +130,7 @@ function formatRejects({ rejects, now }: StatusRows, columns: number): string | 
     firstSeenAt === null ? "" : formatAgo(firstSeenAt, now),
   ]);
   return [
-    `${plural(rejects.total, "open reject")}`,
+    mark(look, "warn", plural(rejects.total, "open reject")),
     formatTable(titles, rows, columns),
     ...formatRest(rejects.groups - rejects.shown.length),
   ].join("\n");

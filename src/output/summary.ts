@@ -2,14 +2,16 @@ import { formatBytes, formatCount, formatElapsed, formatLibraries, plural } from
 import { formatKey } from "../key.ts";
 import { printable, printableLines } from "../printable.ts";
 import type { RunCounts, RunSummary } from "../run-summary.ts";
+import { mark, PLAIN, toneOf } from "./look.ts";
 
 /** Failures that are printed one by one. The rest is a number and the command that lists them. */
 const MAX_FAILURES = 10;
 
 /** The summary at the end of every run, for people. */
-export function formatSummary(summary: RunSummary): string {
+export function formatSummary(summary: RunSummary, look = PLAIN): string {
   const { counts, reasons, skips, failures, rejects, warnings, error } = summary;
-  const head = `${summary.kind} ${summary.status.replaceAll("_", " ")} in ${formatElapsed(summary.durationMs)} (run ${summary.id})`;
+  const title = `${summary.kind} ${summary.status.replaceAll("_", " ")}`;
+  const head = `${mark(look, toneOf(summary.status), title)} in ${formatElapsed(summary.durationMs)} (run ${summary.id})`;
   // A run that ended before it had a listing has nothing to count.
   if (error !== null && counts.librariesListed === 0 && counts.rejects === 0) {
     return [head, `  ${printableLines(error)}`].join("\n");

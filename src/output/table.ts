@@ -6,6 +6,8 @@ export interface TableColumn {
   readonly min?: number;
   /** Columns with this are left out before cells are cut, the highest number first. */
   readonly spare?: number;
+  /** Colours a cell, padded to the column's width, unless the table is wider than the terminal. */
+  readonly paint?: (cell: string) => string;
 }
 
 const COLUMN_GAP = 2;
@@ -24,12 +26,16 @@ export function formatTable(
   const all = titles.map((title, index) => toCells(typeof title === "string" ? { title } : title, rows, index));
   const kept = leaveOutSpare(all, columns);
   const widths = fitWidths(kept, columns);
+  const fits = totalOf(widths) <= columns;
   const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
     kept
-      .map(({ cells, right }, index) => pad(cells[line] ?? "", widths[index] ?? 0, right))
+      .map(({ cells, right, paint }, index) => {
+        const cell = pad(cells[line] ?? "", widths[index] ?? 0, right);
+        return paint && fits && line > 0 ? paint(cell) : cell;
+      })
       .join(" ".repeat(COLUMN_GAP)),
   );
-  return lines.map((line) => truncate(line.trimEnd(), columns)).join("\n");
+  return lines.map((line) => (fits ? line.trimEnd() : truncate(line.trimEnd(), columns))).join("\n");
 }
 
 interface Cells extends TableColumn {

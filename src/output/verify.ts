@@ -5,6 +5,7 @@ import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { DifferenceKind } from "../verify/compare-content.ts";
 import type { LibraryDifference, VerifyReport } from "../verify/verify.ts";
+import { mark, PLAIN } from "./look.ts";
 import { truncate } from "./table.ts";
 
 /** Libraries of one kind that are printed in full. The rest is a number; `--json` prints all of them. */
@@ -16,7 +17,7 @@ const MAX_VALUE_COLUMNS = 40;
 const nameOf = (key: LibraryKey) => printable(formatKey(key));
 
 /** The summary at the end of a comparison, for people. Only the advice may be wider than `columns`. */
-export function formatVerify(report: VerifyReport, columns: number): string {
+export function formatVerify(report: VerifyReport, columns: number, look = PLAIN): string {
   const { differences, unread, rejected, incomplete, passing } = report;
   const findings = [
     ...formatList("differs", differences, (found) => `${nameOf(found.key)}: ${formatDifference(found)}`),
@@ -31,7 +32,7 @@ export function formatVerify(report: VerifyReport, columns: number): string {
   }
   if (passing > 0) findings.push(`  passing    ${formatLibraries(passing)} differed, and agreed when read again`);
   return [
-    `verify: ${formatResult(report)} (${formatElapsed(report.durationMs)})`,
+    `${mark(look, report.agrees ? "good" : "bad", `verify: ${formatResult(report)}`)} (${formatElapsed(report.durationMs)})`,
     `  libraries  ${formatCount(report.listed)} listed, ${formatCount(countAgreeing(report))} agree`,
     `  scenarios  ${formatCount(report.scenarios)} compared${differences.length > 0 ? "; differences are printed as stored → service" : ""}`,
     ...findings.map((line) => truncate(line, columns)),

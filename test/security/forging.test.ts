@@ -108,8 +108,11 @@ test.skipIf(findProgram("script", "bsdutils") === null)(
 
     for (const command of commands) {
       const { stdout } = await onTerminal(command, { SIMCAT_LOG_FORMAT: "pretty", SIMCAT_LOG_LEVEL: "trace" });
-      // simcat's own: start of line, clear line; the terminal's: a carriage return before each line feed.
-      const rest = stdout.replaceAll("\u001b[K", "").replaceAll("\r", "");
+      // simcat's own: start of line, clear line, a colored word; the terminal's: a carriage return before each line feed.
+      const rest = stdout
+        .replaceAll("\u001b[K", "")
+        .replaceAll("\r", "")
+        .replace(/\p{Cc}\[(?:2|3[123])m([^\p{Cc}]+)\p{Cc}\[(?:22|39)m/gu, "$1");
       expect(rest, command).not.toBe("");
       const acts = ACTS.exec(rest);
       expect({
