@@ -126,7 +126,7 @@ export async function withDatabaseUrls<T>(
   try {
     context.hide([...databaseSecrets(embedded.url), ...databaseSecrets(embedded.readerUrl)]);
     const text = `the embedded database is at ${maskDatabaseUrl(embedded.readerUrl)}, for trials (its OpenSSL is of 2018); simcat db prints its password and keeps it running`;
-    notify(context, config, "info", "embedded_database", text);
+    notify(context, config, embedded.created ? "info" : "debug", "embedded_database", text);
     return await work({ url: embedded.url, directUrl: embedded.url, ensureRunning: embedded.ensureRunning });
   } finally {
     await embedded.stop();

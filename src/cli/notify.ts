@@ -8,7 +8,7 @@ import type { Context } from "./context.ts";
 export function notify(
   { terminal, note, draw, mask }: Context,
   config: Pick<Config, "logFormat" | "logLevel">,
-  level: "info" | "warn",
+  level: "debug" | "info" | "warn",
   code: string,
   text: string,
 ): void {

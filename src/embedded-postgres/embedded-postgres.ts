@@ -25,6 +25,8 @@ export interface EmbeddedPostgres {
   readonly dataDirectory: string;
   /** False if the server was running already. */
   readonly started: boolean;
+  /** Whether this call created the database. */
+  readonly created: boolean;
   /**
    * Starts the server again if it has ended.
    * @throws DatabaseError if it does not start, or not on the port of `url`
@@ -64,7 +66,8 @@ async function open(
   }
   const programs = { native: await prepareBinaries(installed, account, stateDir), account, environment };
   const server = { programs, directory, settings };
-  if (!hasDatabase(stateDir)) {
+  const created = !hasDatabase(stateDir);
+  if (created) {
     onProgress?.("creating the embedded Postgres (first time only), which is for trials: its OpenSSL is of 2018");
     await createData(server, superuser, signal);
   } else if (!existsSync(join(directory, "pgpass"))) {
@@ -96,6 +99,7 @@ async function open(
     psql: `psql ${quote}postgres://simcat_reader@${address}?passfile=${passfile}${quote}`,
     dataDirectory: join(directory, "data"),
     started,
+    created,
     ensureRunning,
     stop: () => {
       closed ??= close();
