@@ -45,23 +45,25 @@ function maskMessages(fields: Record<string, unknown>, mask: (message: string) =
   return messages.length === 0 ? fields : { ...fields, ...Object.fromEntries(messages) };
 }
 
+const STYLES_OF_LEVELS = {
+  trace: "dim",
+  debug: "dim",
+  info: "green",
+  warn: "yellow",
+  error: "red",
+  fatal: "red",
+} as const;
+
 interface LogLine {
   readonly time: string;
-  readonly level: string;
+  readonly level: keyof typeof STYLES_OF_LEVELS;
   readonly msg?: string;
 }
-
-const LEVEL_STYLES: Readonly<Record<string, "red" | "yellow" | "green">> = {
-  fatal: "red",
-  error: "red",
-  warn: "yellow",
-  info: "green",
-};
 
 function prettyLine(line: string, isColored: boolean): string {
   const { time, level, msg = "", ...fields } = JSON.parse(line) as LogLine & Record<string, unknown>;
   const formatted = Object.entries(fields).map(([name, value]) => `${name}=${printable(JSON.stringify(value))}`);
   const padded = level.toUpperCase().padEnd(5);
-  const label = isColored ? styleText(LEVEL_STYLES[level] ?? "dim", padded, { validateStream: false }) : padded;
+  const label = isColored ? styleText(STYLES_OF_LEVELS[level], padded, { validateStream: false }) : padded;
   return [time.slice(11, 19), label, printable(msg), ...formatted].join(" ");
 }

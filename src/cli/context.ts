@@ -2,6 +2,7 @@ import { WriteStream } from "node:tty";
 import { aborted } from "../async.ts";
 import type { Environment } from "../config/readers.ts";
 import { createLook, type Look } from "../output/look.ts";
+import { wrapText } from "../output/wrap.ts";
 
 /** The part of the process that a command can use. */
 export interface Context {
@@ -45,14 +46,24 @@ interface Terminal {
   readonly isErrColored?: boolean;
 }
 
-/** Prints a result for people; with `--quiet` only if something is not well. */
-export function printResult({ isQuiet, print }: Context, isWell: boolean, text: string): void {
-  if (!(isQuiet && isWell)) print(text);
-}
-
 /** The width of a table on standard output: that of the terminal, unlimited in a file or pipe. */
 export function outputWidth({ terminal }: Context): number {
   return terminal.isOut ? terminal.columns : Number.POSITIVE_INFINITY;
+}
+
+/** Prints text for people to standard output, wrapped on a terminal. */
+export function printText({ terminal, print }: Context, text: string): void {
+  print(terminal.isOut ? wrapText(text, terminal.columns) : text);
+}
+
+/** Prints a result for people; with `--quiet` only if something is not well. */
+export function printResult(context: Context, isWell: boolean, text: string): void {
+  if (!(context.isQuiet && isWell)) printText(context, text);
+}
+
+/** Prints it to standard error. A secret is masked before a line break could part it. */
+export function noteText({ terminal, note, mask }: Context, text: string): void {
+  note(terminal.isErr ? wrapText(mask(text), terminal.columns) : text);
 }
 
 /** How text for people looks on standard output. */

@@ -7,7 +7,7 @@ import { assertKnown } from "../sync/assert-known.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import type { Context } from "./context.ts";
+import { type Context, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 export const defineExplain: DefineCommand = (command, run) =>
@@ -31,6 +31,7 @@ export async function explain(context: Context, { json }: JsonOptions, library: 
     return source === "tables" || record.stored === null ? record : { ...record, stored: withSeenAt(record.stored) };
   });
   const { fullEveryMs } = config;
-  context.print(json ? formatJson(toExplanationJson(rows, fullEveryMs)) : formatExplanation(rows, fullEveryMs));
+  if (json) context.print(formatJson(toExplanationJson(rows, fullEveryMs)));
+  else printText(context, formatExplanation(rows, fullEveryMs));
   return EXIT.ok;
 }

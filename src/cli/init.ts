@@ -13,7 +13,7 @@ import { checkConfiguration } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
 import type { DefineCommand } from "./command.ts";
-import { type Context, outputLook } from "./context.ts";
+import { type Context, outputLook, printText } from "./context.ts";
 
 interface InitOptions {
   readonly baseUrl?: string;
@@ -98,7 +98,7 @@ async function answerAndCheck(
     const given = { ...context, environment: { ...context.environment, ...Object.fromEntries(answers) } };
     const invalid = checkConfiguration(given).filter(({ result }) => result === "fail");
     const lines = invalid.length > 0 ? invalid : await check(given);
-    context.print(context.mask(formatCheckLines(lines, outputLook(context))));
+    printText(context, context.mask(formatCheckLines(lines, outputLook(context))));
     const exitCode = checkExitCode(lines);
     if (exitCode === EXIT.ok || prompt === null) return exitCode;
   }

@@ -2,32 +2,35 @@ import type { Config } from "../config.ts";
 import { EXIT, SimcatError, toError } from "../errors.ts";
 import { createLog, isPretty } from "../log.ts";
 import { printableLines } from "../printable.ts";
-import type { Context } from "./context.ts";
+import { type Context, noteText } from "./context.ts";
 
 /** Reports something next to the command's output: a plain line for people, a log line for programs. */
 export function notify(
-  { terminal, note, draw, mask }: Context,
+  context: Context,
   config: Pick<Config, "logFormat" | "logLevel">,
   level: "debug" | "info" | "warn",
   code: string,
   text: string,
 ): void {
+  const { terminal, draw, mask } = context;
   const log = createLog(config, terminal.isErr, draw, mask);
   if (!log.isLevelEnabled(level)) return;
-  if (isPretty(config, terminal.isErr)) note(level === "warn" ? `simcat: ${text}` : text);
+  if (isPretty(config, terminal.isErr)) noteText(context, level === "warn" ? `simcat: ${text}` : text);
   else log[level]({ code }, mask(text));
 }
 
 /** Reports the error that ended a command. Returns the exit code. */
-export function printError({ environment, terminal, note, draw, mask }: Context, thrown: unknown): number {
+export function printError(context: Context, thrown: unknown): number {
+  const { environment, terminal, draw, mask } = context;
   const error = toError(thrown);
   const { SIMCAT_LOG_FORMAT: format } = environment;
   const logFormat = format === "json" || format === "pretty" ? format : "auto";
   const isExpected = error instanceof SimcatError;
   const text = isExpected ? error.message : (error.stack ?? String(error));
   if (isPretty({ logFormat }, terminal.isErr)) {
-    note(`simcat: ${printableLines(text)}`);
-    if (!isExpected) note("This is a bug in simcat or a fault of this machine. Stored data is intact; run it again.");
+    noteText(context, `simcat: ${printableLines(text)}`);
+    if (!isExpected)
+      noteText(context, "This is a bug in simcat or a fault of this machine. Stored data is intact; run it again.");
   } else {
     const log = createLog({ logFormat, logLevel: "error" }, terminal.isErr, draw, mask);
     log.error({ code: isExpected ? error.code : "failed" }, mask(text));

@@ -6,7 +6,7 @@ import { createStatusLine } from "../output/progress.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import type { Context } from "./context.ts";
+import { type Context, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 interface PruneOptions extends JsonOptions {
@@ -42,7 +42,8 @@ async function pruneHistory(context: Context, options: PruneOptions): Promise<nu
   const report = await withDatabase(context, config, "require", (pool) =>
     pruneOrCount(context, pool, olderThanMs, options),
   );
-  context.print(json ? formatJson(report) : formatPrune(report));
+  if (json) context.print(formatJson(report));
+  else printText(context, formatPrune(report));
   return EXIT.ok;
 }
 

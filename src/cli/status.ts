@@ -3,10 +3,11 @@ import { readStatus, type StatusRows } from "../db/read/read-status.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { formatStatus, toStatusJson } from "../output/status.ts";
+import { wrapText } from "../output/wrap.ts";
 import { isSettled } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, outputLook, outputWidth } from "./context.ts";
+import { type Context, outputLook, outputWidth, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 const WATCH_MS = 2_000;
@@ -33,10 +34,11 @@ export async function status(context: Context, { json, watch }: WatchOptions): P
     const read = () => readStatus(pool, isSettled, stop, source);
     const format = (rows: StatusRows) => formatStatus(rows, outputWidth(context), outputLook(context));
     if (json) print(formatJson(toStatusJson(await read())));
-    else if (!watch) print(format(await read()));
+    else if (!watch) printText(context, format(await read()));
     else
       await untilStopped(stop, async () => {
-        print(CLEAR + truncateLines(format(await read()), terminal.rows));
+        const text = wrapText(format(await read()), terminal.columns);
+        print(CLEAR + truncateLines(text, terminal.rows));
         await sleep(WATCH_MS, stop);
       });
   });

@@ -127,9 +127,8 @@ async function printPlan(
         return plan((await hasSchema(pool, context.stop)) ? pool : null, clock);
       });
   const { verdict } = planned;
-  context.print(
-    json ? formatJson(toPlanJson(planned, verdict)) : formatPlan(planned, verdict, config.logLevel === "debug"),
-  );
+  if (json) context.print(formatJson(toPlanJson(planned, verdict)));
+  else printText(context, formatPlan(planned, verdict, config.logLevel === "debug"));
   return EXIT.ok;
 }
 

@@ -28,11 +28,8 @@ export const PLAIN = createLook(false, false);
 export const mark = ({ hasSymbols, paint }: Look, tone: Tone, text: string): string =>
   paint(tone, hasSymbols ? `${SYMBOLS[tone]} ${text}` : text);
 
-const QUIET_STATUSES = ["running", "interrupted", "abandoned"];
-const WARN_STATUSES = ["partial", "held"];
+const TONES_OF_STATUS = { ok: "good", partial: "warn", held: "warn", running: "quiet", interrupted: "quiet" } as const;
 
 export function toneOf(status: string): Tone {
-  if (status === "ok") return "good";
-  if (QUIET_STATUSES.includes(status)) return "quiet";
-  return WARN_STATUSES.includes(status) ? "warn" : "bad";
+  return Object.entries(TONES_OF_STATUS).find(([name]) => name === status)?.[1] ?? "bad";
 }

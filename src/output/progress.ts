@@ -57,7 +57,7 @@ export function formatProgress({ done, total, failed, elapsedMs }: Progress): st
   const left = done === 0 || done === total ? "" : `, ${formatElapsed(leftMs)} left`;
   const failures = failed === 0 ? "" : `, ${formatCount(failed)} failed`;
   const percent = total === 0 ? 100 : Math.floor((100 * done) / total);
-  return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)}/s${left}${failures}`;
+  return `${formatCount(done)}/${formatCount(total)} libraries (${percent} %), ${rate < 10 ? Math.round(rate * 10) / 10 : formatCount(Math.round(rate))}/s${left}${failures}`;
 }
 
 /** A shorter wait is not shown. */

@@ -85,7 +85,7 @@ export function formatKind({ kind, scope }: RunRow): string {
 
 function formatNote({ status, error }: RunRow, live: LiveRun | undefined): string | null {
   if (status === "running") {
-    if (live === undefined) return "its process has ended; the next run marks it as abandoned";
+    if (live === undefined) return "the process has ended; the next run marks this as abandoned";
     const { holder, read, known } = live;
     return `in progress, by ${printable(holder)}; ${formatCount(read)} of ${plural(known, "known library", "known libraries")} read`;
   }

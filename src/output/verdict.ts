@@ -1,6 +1,6 @@
 import type { LibraryRows } from "../db/read/read-library-record.ts";
 import type { StatusRows } from "../db/read/read-status.ts";
-import { formatMoment, plural } from "../format.ts";
+import { formatCount, formatMoment, plural } from "../format.ts";
 import type { Decision, ReadReason, SyncState } from "../model.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
@@ -52,7 +52,7 @@ export function formatVerdict(verdict: Verdict, { now, stored, library }: Librar
   const until = momentOf(verdict.until, now);
   if (verdict.reason === "unchanged") return `It will be skipped: unchanged and settled; next full read by ${until}.`;
   if (verdict.reason === "backing off") {
-    return `It will be skipped for now: its last ${stored?.sync?.failures} reads failed; next try ${until}, or at once if its listed date changes or simcat sync --library names it.`;
+    return `It will be skipped for now: its last ${formatCount(stored?.sync?.failures ?? 0)} reads failed; next try ${until}, or at once if its listed date changes or simcat sync --library names it.`;
   }
   const end = stored?.sync ? windowEnd(stored.sync) : null;
   const window = end === null ? "" : ` its window ends ${momentOf(end, now)},`;

@@ -48,7 +48,7 @@ export async function assertKnown(asked: Selection, sources: KnownSources, signa
     const offerAll = (connection: Connection) => streamKnownKeys(connection, offer, source);
     await readSnapshot(pool, "looking for near names", offerAll, signal);
   }
-  const more = searches.length > MAX_SUGGESTED ? [`and ${searches.length - MAX_SUGGESTED} more`] : [];
+  const more = searches.length > MAX_SUGGESTED ? [`and ${formatCount(searches.length - MAX_SUGGESTED)} more`] : [];
   throw new UsageError([...shown.map(({ text, search }) => text + suggest(search.words())), ...more].join("; "));
 }
 

@@ -1,0 +1,35 @@
+import { stripVTControlCharacters } from "node:util";
+import { widthOf } from "./table.ts";
+
+/** A command or a quoted name to copy. Its spaces are not breaks. */
+const COMMAND = /\bsimcat [a-z]+(?: (?:--[\w-]+|(?:'[^']*'|\\')+|[^\s/']+\/\S+))*|(?<=[ (])'[^']+'/g;
+/** Stands for a space in a command while a line is broken. No printed text has one. */
+const KEPT_SPACE = "\0";
+/** The beginning of a line up to its text, such as `  libraries  `. */
+const LABEL = /^.{0,30} {2,}(?=\S)/;
+const DEFAULT_INDENT = 2;
+
+/** Breaks lines that are wider than `columns` between words. The rest of a line is indented like the text after its label. */
+export function wrapText(text: string, columns: number): string {
+  return text
+    .split("\n")
+    .map((line) => (screenWidth(line) > columns ? wrapLine(line, columns) : line))
+    .join("\n");
+}
+
+const screenWidth = (text: string) => widthOf(stripVTControlCharacters(text));
+
+function wrapLine(line: string, columns: number): string {
+  const labelWidth = LABEL.exec(stripVTControlCharacters(line))?.[0].length ?? 0;
+  const indent = " ".repeat(labelWidth > 0 && labelWidth <= columns / 2 ? labelWidth : DEFAULT_INDENT);
+  const words = line.replace(COMMAND, (command) => command.replaceAll(" ", KEPT_SPACE)).match(/ *\S+/g) ?? [];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of words) {
+    if (screenWidth(current) >= labelWidth && current !== "" && screenWidth(current + word) > columns) {
+      lines.push(current);
+      current = indent + word.trimStart();
+    } else current += word;
+  }
+  return [...lines, current].join("\n").replaceAll(KEPT_SPACE, " ");
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { widthOf } from "../../src/output/table.ts";
+import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { runOnTerminal } from "../support/terminal.ts";
+
+const NAME = "Urban Growth of the whole province 2018-2045";
+
+test("text on a terminal breaks between words, in a pipe not at all", async () => {
+  const { environment, service, call } = await fixture([library("example.user", NAME, { scenarios: [1] })]);
+  await call(["sync"]);
+  service.always({ operation: "metadata", library: NAME }, { kind: "status", status: 404 });
+  const plain = { ...environment, NO_COLOR: "1" };
+
+  const { screen } = await runOnTerminal(["backfill"], plain, 60);
+  const lines = screen.split("\n");
+  const url = `${service.url}/libs/user/example.user/${encodeURIComponent(NAME)}/metadata`;
+  expect(lines).toEqual(expect.arrayContaining([expect.stringContaining(`${url};`)]));
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "             their stored rows are unchanged; they are read",
+      "             again, see: simcat status",
+    ]),
+  );
+  const status = (await runOnTerminal(["status"], plain, 60)).screen;
+  expect(status.split("\n").slice(-4)).toEqual([
+    "next:",
+    `  simcat explain 'example.user/${NAME}'`,
+    "  has the details and says when the library is read again",
+    "",
+  ]);
+  expect((await call(["status"])).stdout).toContain(
+    `\nnext: simcat explain 'example.user/${NAME}' has the details and says when the library is read again\n`,
+  );
+
+  const unknown = await runOnTerminal(["explain", "example.user/Nothing of the kind"], plain, 60);
+  expect(unknown).toEqual({
+    code: 64,
+    screen: "simcat: example.user/Nothing of the kind is not stored, and\n  no run has listed it\n",
+  });
+  const explained = (await runOnTerminal(["explain", NAME], plain, 60)).screen.split("\n").slice(1);
+  expect(explained.filter((line) => widthOf(line) > 60 && !line.includes("/libs/"))).toEqual([]);
+});
