@@ -15,7 +15,7 @@ import { runSync } from "../sync/run.ts";
 import type { RunEvent, RunResult } from "../sync/run-types.ts";
 import { type DefineCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
 import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
-import { type Context, outputLook, printResult } from "./context.ts";
+import { type Context, outputLook, printResult, printText } from "./context.ts";
 import { loadSelection, type RunOptions, type ServiceConfig } from "./settings.ts";
 import { showProgress, toServiceEvents, withWatchedService } from "./show-progress.ts";
 import { createSender, toRunEnd } from "./state-messages.ts";

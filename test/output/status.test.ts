@@ -96,7 +96,7 @@ test("a run whose lease is held is at work, and one whose lease has expired is d
   ]);
   expect(text({ runs }).slice(7)).toEqual([
     " 13  sync  dead    2 min ago  2 min 00 s  2026-07-01T11:58:00Z     0        0        0       0        0",
-    "run 13: its process has ended; the next run marks it as abandoned",
+    "run 13: the process has ended; the next run marks this as abandoned",
     "",
     "next: run simcat sync; it continues from what the dead run stored",
   ]);
