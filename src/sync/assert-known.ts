@@ -1,5 +1,5 @@
 import type { Connection, Pool } from "../db/connect.ts";
-import { readNamesakes, readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
+import { readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
 import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
@@ -43,42 +43,41 @@ export async function assertKnown(asked: Selection, sources: KnownSources, signa
   const offer = (key: LibraryKey) => {
     for (const { search } of shown) search.offer(key);
   };
-  for (const { key } of listing?.libraries ?? []) offer(key);
-  if (pool !== null) {
-    const offerAll = (connection: Connection) => streamKnownKeys(connection, offer, source);
-    await readSnapshot(pool, "looking for near names", offerAll, signal);
-  }
+  await offerKnown(offer, sources, signal);
   const more = searches.length > MAX_SUGGESTED ? [`and ${formatCount(searches.length - MAX_SUGGESTED)} more`] : [];
   throw new UsageError([...shown.map(({ text, search }) => text + suggest(search.words())), ...more].join("; "));
 }
 
-/** A name that no library has keeps its empty owner. */
-async function withOwners(
-  selection: Selection,
+/** Passes the key of each library that is listed or was ever stored; some more than once. */
+async function offerKnown(
+  offer: (key: LibraryKey) => void,
   { listing, pool, source }: KnownSources,
   signal: AbortSignal,
-): Promise<Selection> {
-  const names = selection.libraries.flatMap(({ owner, name }) => (owner === "" ? name : []));
-  if (names.length === 0) return selection;
-  const read = (connection: Connection) => readNamesakes(connection, names, source);
-  const found = pool === null ? [] : await readSnapshot(pool, "looking for a library", read, signal);
-  const listed = new Set(names);
-  for (const { key } of listing?.libraries ?? []) if (listed.has(key.name)) found.push(key);
+): Promise<void> {
+  for (const { key } of listing?.libraries ?? []) offer(key);
+  const offerStored = (connection: Connection) => streamKnownKeys(connection, offer, source);
+  if (pool !== null) await readSnapshot(pool, "looking for names", offerStored, signal);
+}
+
+/** A name that no library has keeps its empty owner. */
+async function withOwners(selection: Selection, sources: KnownSources, signal: AbortSignal): Promise<Selection> {
+  const names = new Set(selection.libraries.flatMap(({ owner, name }) => (owner === "" ? name : [])));
+  if (names.size === 0) return selection;
+  const found: LibraryKey[] = [];
+  const offer = (key: LibraryKey) => {
+    if (names.has(key.name)) found.push(key);
+  };
+  await offerKnown(offer, sources, signal);
   const libraries = selection.libraries.map((key) => {
     if (key.owner !== "") return key;
     const namesakes = new Map(found.filter(({ name }) => name === key.name).map((one) => [keyText(one), one]));
-    if (namesakes.size > 1) throw ambiguous(key, [...namesakes.values()]);
-    return [...namesakes.values()][0] ?? key;
+    const [only = key, ...others] = namesakes.values();
+    if (others.length === 0) return only;
+    const words = [only, ...others].map((one) => shellWord(typeableKey(one))).sort();
+    const problem = `${formatCount(words.length)} owners have a library ${typeableSelector(key)}`;
+    throw new UsageError(problem, { hint: `write ${words.join(" or ")}` });
   });
   return { ...selection, libraries };
-}
-
-function ambiguous(key: LibraryKey, namesakes: readonly LibraryKey[]): UsageError {
-  const words = namesakes.map((one) => shellWord(typeableKey(one))).sort();
-  const more = words.length > MAX_SUGGESTED ? ` (and ${formatCount(words.length - MAX_SUGGESTED)} more)` : "";
-  return new UsageError(`${formatCount(words.length)} owners have a library ${typeableSelector(key)}`, {
-    hint: `write ${words.slice(0, MAX_SUGGESTED).join(" or ")}${more}`,
-  });
 }
 
 const MAX_SUGGESTED = 10;

@@ -14,19 +14,6 @@ function known(source: ReadSource): string {
 )`;
 }
 
-/** The known libraries with one of these names, each once. */
-export async function readNamesakes(
-  connection: Connection,
-  names: readonly string[],
-  source: ReadSource = "tables",
-): Promise<LibraryKey[]> {
-  const { rows } = await connection.query<LibraryKey & Record<string, unknown>>(
-    `SELECT DISTINCT owner, library_name AS name FROM ${known(source)} k WHERE library_name = ANY ($1)`,
-    [names],
-  );
-  return rows;
-}
-
 /** The selectors that name no known owner or library. */
 export async function readUnknown(
   connection: Connection,
