@@ -2,6 +2,7 @@ import { WriteStream } from "node:tty";
 import { aborted } from "../async.ts";
 import type { Environment } from "../config/readers.ts";
 import { createLook, type Look } from "../output/look.ts";
+import { explainWords } from "../output/words.ts";
 import { wrapText } from "../output/wrap.ts";
 
 /** The part of the process that a command can use. */
@@ -51,9 +52,11 @@ export function outputWidth({ terminal }: Context): number {
   return terminal.isOut ? terminal.columns : Number.POSITIVE_INFINITY;
 }
 
-/** Prints text for people to standard output, wrapped on a terminal. */
-export function printText({ terminal, print }: Context, text: string): void {
-  print(terminal.isOut ? wrapText(text, terminal.columns) : text);
+/** Prints text for people to standard output. A terminal also gets line breaks between words, and the meanings of some. */
+export function printText(context: Context, text: string): void {
+  const { isOut, columns } = context.terminal;
+  const meanings = explainWords(text).map((line) => outputLook(context).paint("quiet", line));
+  context.print(isOut ? wrapText([text, ...meanings].join("\n"), columns) : text);
 }
 
 /** Prints a result for people; with `--quiet` only if something is not well. */

@@ -1,5 +1,6 @@
 import { runQuery } from "../db/read/run-query.ts";
 import { EXIT } from "../errors.ts";
+import { explainWords } from "../output/words.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
@@ -55,6 +56,7 @@ async function printLibraries(context: Context, options: LibrariesOptions, patte
     return runQuery(pool, question, printer.row, context.stop);
   });
   printer.end(columns);
+  if (isTable && context.terminal.isOut) explainWords("settled, owes").forEach(context.print);
   return EXIT.ok;
 }
 

@@ -203,11 +203,7 @@ function describeOption(option: Option): string {
   return option.isBoolean() ? option.description : new Help().optionDescription(option);
 }
 
-interface GlobalOptions {
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-  readonly color: string;
-}
+type GlobalOptions = { readonly quiet?: boolean; readonly verbose?: boolean; readonly color: string };
 
 /** The options override SIMCAT_LOG_LEVEL, NO_COLOR and FORCE_COLOR. */
 function withGlobalOptions(context: Context, { quiet, verbose, color }: GlobalOptions): Context {

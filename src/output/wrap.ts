@@ -7,7 +7,6 @@ const COMMAND = /\bsimcat [a-z]+(?: (?:--[\w-]+|(?:'[^']*'|\\')+|[^\s/']+\/\S+))
 const KEPT_SPACE = "\0";
 /** The beginning of a line up to its text, such as `  libraries  `. */
 const LABEL = /^.{0,30} {2,}(?=\S)/;
-const DEFAULT_INDENT = 2;
 
 /** Breaks lines that are wider than `columns` between words. The rest of a line is indented like the text after its label. */
 export function wrapText(text: string, columns: number): string {
@@ -21,7 +20,7 @@ const screenWidth = (text: string) => widthOf(stripVTControlCharacters(text));
 
 function wrapLine(line: string, columns: number): string {
   const labelWidth = LABEL.exec(stripVTControlCharacters(line))?.[0].length ?? 0;
-  const indent = " ".repeat(labelWidth > 0 && labelWidth <= columns / 2 ? labelWidth : DEFAULT_INDENT);
+  const indent = " ".repeat(labelWidth > 0 && labelWidth <= columns / 2 ? labelWidth : 2);
   const words = line.replace(COMMAND, (command) => command.replaceAll(" ", KEPT_SPACE)).match(/ *\S+/g) ?? [];
   const lines: string[] = [];
   let current = "";

@@ -23,12 +23,13 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
     ]),
   );
   const status = (await runOnTerminal(["status"], plain, 60)).screen;
-  expect(status.split("\n").slice(-4)).toEqual([
-    "next:",
-    `  simcat explain 'example.user/${NAME}'`,
-    "  has the details and says when the library is read again",
-    "",
-  ]);
+  expect(status.split("\n")).toEqual(
+    expect.arrayContaining([
+      "next:",
+      `  simcat explain 'example.user/${NAME}'`,
+      "  has the details and says when the library is read again",
+    ]),
+  );
   expect((await call(["status"])).stdout).toContain(
     `\nnext: simcat explain 'example.user/${NAME}' has the details and says when the library is read again\n`,
   );
@@ -40,4 +41,24 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
   });
   const explained = (await runOnTerminal(["explain", NAME], plain, 60)).screen.split("\n").slice(1);
   expect(explained.filter((line) => widthOf(line) > 60 && !line.includes("/libs/"))).toEqual([]);
+});
+
+test("a terminal explains the words settled, owes, held and partial where they are printed, a pipe does not", async () => {
+  const { environment, service, call } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
+  const plain = { ...environment, NO_COLOR: "1" };
+  const meaningsOf = async (...args: string[]) =>
+    (await runOnTerminal(args, plain)).screen.split("\n").filter((line) => /^\(\w+: /.test(line));
+  const settled = "(settled: an unchanged date proves that the stored content is current)";
+  const owes = "(owes: the library must be read again, whatever its date is)";
+  expect(await meaningsOf("sync")).toEqual([]);
+  expect(await meaningsOf("status")).toEqual([settled]);
+  expect(await meaningsOf("libraries")).toEqual([settled, owes]);
+  expect(await meaningsOf("explain", "Fire")).toEqual([settled, owes]);
+  expect((await call(["explain", "Fire"])).stdout).not.toContain("(settled:");
+  service.always({ operation: "metadata", library: "Fire" }, { kind: "status", status: 404 });
+  expect(await meaningsOf("backfill")).toEqual([
+    "(partial: some libraries failed or are incomplete; the rest is stored)",
+  ]);
+  service.remove("ann", "Fire");
+  expect(await meaningsOf("sync")).toEqual(["(held: too much was missing at once, so it was not marked as removed)"]);
 });
