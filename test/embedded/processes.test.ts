@@ -47,7 +47,7 @@ test("a process killed during initdb leaves no partial cluster", async () => {
   const stateDir = newStateDir();
   const keeper = startKeeper(stateDir);
   keeper.opened.catch(() => {});
-  await expect.poll(() => firstDraft(stateDir)?.includes("PG_VERSION"), { interval: 5, timeout: 10_000 }).toBe(true);
+  await expect.poll(() => firstDraft(stateDir)?.includes("PG_VERSION"), { interval: 5, timeout: 60_000 }).toBe(true);
   await keeper.kill();
   const healed = await openHere(stateDir);
   expect(await query(healed.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
