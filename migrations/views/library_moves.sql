@@ -6,8 +6,7 @@ JOIN simcat.events came ON came.run_id = gone.run_id AND came.library_name = gon
   AND came.scenario_id IS NULL AND came.kind IN ('added', 'returned')
 CROSS JOIN LATERAL (
   SELECT sum(e.scenarios)::bigint AS scenarios, sum(e.results)::bigint AS results, sum(e.bytes)::bigint AS bytes
-  FROM simcat.events e
-  WHERE e.owner = came.owner AND e.library_name = came.library_name AND e.run_id = came.run_id
+  FROM simcat.events e WHERE e.owner = came.owner AND e.library_name = came.library_name AND e.run_id = came.run_id
 ) AS total
 WHERE gone.scenario_id IS NULL AND gone.kind = 'removed'
   AND (total.scenarios, total.results, total.bytes) = (-gone.scenarios, -gone.results, -gone.bytes);

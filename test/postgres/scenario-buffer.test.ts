@@ -18,7 +18,7 @@ const named = (id: number, name: string): Scenario => ({
   source: JSON.stringify({ scenarioId: id, scenarioName: name }),
 });
 
-test("a retried list has no rows of the first attempt, even if the database refuses to delete them", async () => {
+test("a retried list has no rows of the first attempt that could not be deleted (fault 210)", async () => {
   const database = await freshTestDatabase();
   const pool = await connect(database.url, {}, never);
   onTestFinished(() => disconnect(pool));
