@@ -16,7 +16,9 @@ test("creates a database, stops it, and opens the same one again under the same 
   expect(await answers(first.url)).toBe(false);
 
   const second = await openHere(stateDir);
-  expect(second).toEqual({ ...first, ensureRunning: expect.any(Function), stop: expect.any(Function) });
+  expect(first.created).toBe(true);
+  const functions = { ensureRunning: expect.any(Function), stop: expect.any(Function) };
+  expect(second).toEqual({ ...first, created: false, ...functions });
   expect(second.started).toBe(true);
   expect(second.url).toMatch(/^postgres:\/\/simcat:[\w-]{32}@127\.0\.0\.1:\d+\/simcat$/);
   expect(second.dataDirectory).toBe(join(stateDir, "postgres", "data"));
