@@ -54,8 +54,8 @@ async function untilStopped(stop: AbortSignal, show: () => Promise<void>): Promi
   }
 }
 
-/** The first lines of a text that fit on a terminal, above the cursor. */
+/** The first lines of a text that fit on a terminal, above the cursor, and the last one, which says what to do. */
 function truncateLines(text: string, rows: number): string {
   const lines = text.split("\n");
-  return lines.length < rows ? text : [...lines.slice(0, rows - 2), "…"].join("\n");
+  return lines.length < rows ? text : [...lines.slice(0, rows - 3), "…", lines.at(-1)].join("\n");
 }

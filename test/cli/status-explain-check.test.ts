@@ -64,16 +64,22 @@ describe("status", () => {
   });
 
   test("--watch redraws a terminal until the first stop signal, and ends with 0; elsewhere it ends with 64", async () => {
-    const environment = { DATABASE_URL: (await freshTestDatabase()).url };
+    const database = await freshTestDatabase();
+    await insertRun(database, "ok", 3);
     const stop = new AbortController();
-    const context = createContext(environment, stop.signal);
+    const context = createContext({ DATABASE_URL: database.url }, stop.signal);
     const screens: string[] = [];
     const print = (text: string) => {
       if (screens.push(text) === 2) stop.abort(new Error("enough"));
     };
-    const terminal = { ...context.terminal, isOut: true, rows: 3 };
+    const terminal = { ...context.terminal, isOut: true, rows: 5 };
     expect(await status({ ...context, print, terminal }, { json: false, watch: true })).toBe(0);
-    expect(screens).toEqual(Array(2).fill(expect.stringContaining("\x1b[H\x1b[Jno run yet\nnext: ")));
+    expect(screens).toEqual(Array(2).fill(expect.stringContaining("\x1b[H\x1b[Jlast good run  run 1")));
+    expect(screens[0]?.split("\n")).toEqual([
+      ...Array(2).fill(expect.any(String)),
+      "…",
+      expect.stringMatching(/^next: /),
+    ]);
     await expect(status(context, { json: false, watch: true })).rejects.toMatchObject({ exitCode: 64 });
   });
 
