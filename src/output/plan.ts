@@ -3,6 +3,7 @@ import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
 import type { PlannedRun } from "../sync/plan-run.ts";
 import type { RemovalVerdict } from "../sync/rules/guard.ts";
+import { toSnakeCase } from "./summary.ts";
 
 /** The content of a library takes two requests: metadata and scenarios. */
 const contentRequests = ({ plan }: PlannedRun) => 2 * plan.actions.length;
@@ -22,7 +23,7 @@ export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
           reason,
           write: stored === null || stored.state === "listed" ? "insert" : "compare and update",
         })),
-    skip: plan.skipped,
+    skip: toSnakeCase(plan.skipped),
     remove: verdict.kind === "pass" ? plan.missing.map(({ owner, name }) => ({ owner, library: name })) : [],
     missing: plan.missing.length,
     requests: storesNothing ? 0 : contentRequests(planned),
@@ -44,7 +45,7 @@ interface PlannedStep {
 /** A plan for people. `isVerbose` lists every library and reject. */
 export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict, isVerbose: boolean): string {
   const plan = toPlanJson(planned, verdict);
-  const skipped = Object.entries(plan.skip).filter(([, count]) => count > 0);
+  const skipped = Object.entries(planned.plan.skipped).filter(([, count]) => count > 0);
   const steps: PlannedStep[] = plan.read.map(({ owner, library, reason, write }) => ({
     verb: "read",
     name: printable(formatKey({ owner, name: library })),

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount, formatElapsed, formatLibraries, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable, printableLines } from "../printable.ts";
-import type { RunCounts, RunSummary } from "../run-summary.ts";
+import type { RunSummary } from "../run-summary.ts";
 import { mark, PLAIN, toneOf } from "./look.ts";
 
 /** Failures that are printed one by one. The rest is a number and the command that lists them. */
@@ -62,8 +62,8 @@ export function toRunJson(summary: RunSummary, exitCode: number) {
     exit_code: exitCode,
     duration_ms: durationMs,
     ...toSnakeCase(counts),
-    reasons,
-    skips,
+    reasons: toSnakeCase(reasons),
+    skips: toSnakeCase(skips),
     failures: failures.map(({ key, code, message }) => ({ owner: key.owner, library: key.name, code, message })),
     reject_codes: rejects,
     warnings: warnings.map(({ key, ...warning }) =>
@@ -73,12 +73,8 @@ export function toRunJson(summary: RunSummary, exitCode: number) {
   };
 }
 
-/** Counts under the names of their columns in `sync_runs`. */
-export function toSnakeCase(counts: Readonly<RunCounts>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(counts).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
+/** Counts under the names of their columns in `sync_runs`, or under reasons such as `never_read`. */
+export function toSnakeCase(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const rename = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll(" ", "_");
+  return Object.fromEntries(Object.entries(counts).map(([name, value]) => [rename(name), value]));
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 const time = z.iso.datetime();
 const key = { owner: z.string(), library: z.string() };
 const count = z.int().nonnegative();
-const counts = z.record(z.string(), count);
+const counts = z.record(z.string().regex(/^[a-z0-9_]+$/), count);
 const scope = z
   .strictObject({
     libraries: z.array(z.tuple([z.string(), z.string()])),
