@@ -21,6 +21,9 @@ export const defineLibraries: DefineCommand = (command, run) =>
 
 const TIME_LIMIT_MS = 60_000;
 
+/** Columns that a narrow terminal leaves out, the highest number first, before it cuts names. */
+const SPARE = { scenarios: 1, package: 2, last_work_at: 3, results: 4 };
+
 /** `OWNER/NAME` as in `formatKey`. */
 const KEY = ["owner", "library_name"]
   .map((part) => `replace(replace(f.${part}, '%', '%25'), '/', '%2F')`)
@@ -45,7 +48,7 @@ ORDER BY f.owner, f.library_name`;
 
 /** Exits with 0, also if no library matches. @throws UsageError for an owner that is neither stored nor listed */
 async function printLibraries(context: Context, options: LibrariesOptions, pattern?: string): Promise<number> {
-  const printer = printerOf(context, options);
+  const printer = printerOf(context, options, SPARE);
   const isTable = !options.csv && !options.json && !options.jsonl;
   const sql = selectLibraries(isTable ? `${KEY} AS library` : "f.owner, f.library_name");
   const values = [pattern === undefined ? null : toLike(pattern), options.owner];

@@ -21,11 +21,15 @@ export const withRowOptions = (command: Command): Command =>
     .addOption(jsonOption().conflicts("jsonl"))
     .addOption(new Option("--jsonl", "print one JSON object in each line").default(false));
 
-/** A table for people, unless an option names another format. */
-export function printerOf(context: Context, { csv, json, jsonl }: RowOptions): RowPrinter {
+/** A table for people, unless an option names another format. `spare`: columns that it may leave out. */
+export function printerOf(
+  context: Context,
+  { csv, json, jsonl }: RowOptions,
+  spare?: Readonly<Record<string, number>>,
+): RowPrinter {
   const { print } = context;
   if (csv || jsonl) return linePrinter(print, csv ? csvFormat(false) : jsonlFormat);
-  return json ? jsonPrinter(print) : tablePrinter(print, outputWidth(context));
+  return json ? jsonPrinter(print) : tablePrinter(print, outputWidth(context), spare);
 }
 
 interface QueryOptions extends RowOptions {

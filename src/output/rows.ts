@@ -16,8 +16,8 @@ type Print = (text: string) => void;
 /** The widths of a table depend on all of its rows, so it holds only so many. */
 const MAX_TABLE_ROWS = 1_000;
 
-/** A table for people, at most `width` wide. NULL is empty. */
-export function tablePrinter(print: Print, width: number): RowPrinter {
+/** A table for people, at most `width` wide. NULL is empty. `spare`: as in `TableColumn`, by the names of columns. */
+export function tablePrinter(print: Print, width: number, spare: Readonly<Record<string, number>> = {}): RowPrinter {
   const cells: (readonly string[])[] = [];
   let count = 0;
   return {
@@ -26,7 +26,7 @@ export function tablePrinter(print: Print, width: number): RowPrinter {
       count += 1;
     },
     end(columns) {
-      const titles = columns.map(({ name }) => name);
+      const titles = columns.map(({ name }) => ({ title: name, spare: spare[name] ?? 0 }));
       if (cells.length > 0) print(formatTable(titles, cells, width));
       const rest = count - cells.length;
       const more = rest === 0 ? "" : `; ${formatCount(rest)} are not shown: --csv, --json or --jsonl prints all`;
