@@ -14,7 +14,7 @@ export function isPretty({ logFormat }: Pick<Config, "logFormat">, isTerminal: b
 const MESSAGE_FIELDS = ["error", "detail", "stack"];
 
 /**
- * Creates a log that writes one line per entry: JSON for programs, text for people, with a coloured level if `isColored`. `mask` removes the
+ * Creates a log that writes one line per entry: JSON for programs, text for people, with a colored level if `isColored`. `mask` removes the
  * secrets from the fields that contain messages. Text from the service belongs into fields, never into `msg`, so that it
  * cannot forge a line.
  */

@@ -42,7 +42,7 @@ interface Terminal {
   readonly isErr: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** Whether text for people has colours on standard output, and on standard error. */
+  /** Whether text for people has colors on standard output, and on standard error. */
   readonly isOutColored?: boolean;
   readonly isErrColored?: boolean;
 }
@@ -72,7 +72,7 @@ export function noteText({ terminal, note, mask }: Context, text: string): void 
 /** How text for people looks on standard output. */
 export const outputLook = ({ terminal }: Context): Look => createLook(terminal.isOut, terminal.isOutColored ?? false);
 
-/** Whether a stream gets colours. Without `--color`, Node decides: by FORCE_COLOR, or on a terminal by NO_COLOR and TERM. */
+/** Whether a stream gets colors. Without `--color`, Node decides: by FORCE_COLOR, or on a terminal by NO_COLOR and TERM. */
 export function hasColors(when: string, { FORCE_COLOR, ...environment }: Environment, isTerminal: boolean): boolean {
   if (when !== "auto") return when === "always";
   const { getColorDepth } = WriteStream.prototype;

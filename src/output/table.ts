@@ -6,7 +6,7 @@ export interface TableColumn {
   readonly min?: number;
   /** Columns with this are left out before cells are cut, the highest number first. */
   readonly spare?: number;
-  /** Colours a cell, padded to the column's width, unless the table is wider than the terminal. */
+  /** Colors a cell, padded to the column's width, unless the table is wider than the terminal. */
   readonly paint?: (cell: string) => string;
 }
 

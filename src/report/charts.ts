@@ -12,7 +12,7 @@ import { type Html, html, type Part } from "./html/html.ts";
 /** All pictures have this width, so that letters have the same size in each. A picture scales with its column. */
 const WIDTH = 400;
 
-/** A colour of the stylesheet. A hollow shape is an outline, to be distinguishable without colour. */
+/** A color of the stylesheet. A hollow shape is an outline, to be distinguishable without color. */
 interface Paint {
   readonly tone: "first" | "second";
   readonly hollow?: boolean;

@@ -142,7 +142,7 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
     await page.close();
   });
 
-  test("prints light colours in two columns from any screen", async () => {
+  test("prints light colors in two columns from any screen", async () => {
     const context = await browser.newContext({ colorScheme: "dark", viewport: { width: 680, height: 900 } });
     const page = await context.newPage();
     await page.goto(pathToFileURL(join(folder, "huge.html")).href);

@@ -166,7 +166,7 @@ describe("dots", () => {
     expect(titlesOf(drawn)).toEqual(["sync 1, 20 Nov 2026, 14:00: ok, 0.4 s"]);
   });
 
-  test("show the outcome by shape and by colour", () => {
+  test("show the outcome by shape and by color", () => {
     const statuses = ["ok", "partial", "held", "failed", "interrupted", "running"] as const;
     const drawn = toMarkup(
       runsChart(

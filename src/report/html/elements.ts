@@ -143,7 +143,7 @@ export function zonedTime(at: Date, timezone = "UTC"): Html {
   return html`<time datetime="${at.toISOString()}">${text} ${zone?.value ?? timezone}</time>`;
 }
 
-/** A label with a colour and a shape. The shape distinguishes the variants without colour. */
+/** A label with a color and a shape. The shape distinguishes the variants without color. */
 export interface StatusBadge {
   readonly variant: "ok" | "partial" | "held" | "failed" | "neutral" | "running";
   readonly label: string;
