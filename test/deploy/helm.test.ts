@@ -5,7 +5,15 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { findProgram } from "../support/programs.ts";
-import { findSchemaErrors, type Manifest, parseManifests, readManifests, schemas } from "./manifests.ts";
+import {
+  findOperatorErrors,
+  findSchemaErrors,
+  type Manifest,
+  operatorModels,
+  parseManifests,
+  readManifests,
+  schemas,
+} from "./manifests.ts";
 
 const helm = findProgram("helm");
 const deploy = fileURLToPath(new URL("../../deploy/", import.meta.url));
@@ -67,6 +75,18 @@ describe.skipIf(helm === null)("the chart", () => {
       "Service north-simcat",
     ]);
   });
+
+  test.skipIf(operatorModels === null)(
+    "renders a PodMonitor and a PrometheusRule that fit the operator's types",
+    async () => {
+      for (const values of [EVERYTHING, { ...EVERYTHING, worker: OFF, podMonitor: OFF }]) {
+        const own = render(values).filter(({ apiVersion }) => apiVersion.startsWith("monitoring.coreos.com/"));
+        expect((await Promise.all(own.map(findOperatorErrors))).flat()).toEqual([]);
+      }
+      const wrong = { apiVersion: "monitoring.coreos.com/v1", kind: "PodMonitor", metadata: {}, spec: {} };
+      expect(await findOperatorErrors(wrong)).toEqual(["PodMonitor: data/spec must have required property selector"]);
+    },
+  );
 
   test("monitors the worker's pods and has the alerts of what is enabled", () => {
     const labels = { release: "prometheus" };

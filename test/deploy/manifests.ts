@@ -47,6 +47,23 @@ export function findSchemaErrors(manifests: readonly Manifest[]): string[] {
   });
 }
 
+/** The models of the Prometheus operator, as a module; null where they are not installed. */
+export const operatorModels = findFile(
+  "/usr/local/share/prometheus-operator/node_modules/@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/index.js",
+);
+
+/** The values of a PodMonitor or PrometheusRule that the operator's types forbid. Unknown fields are not noticed. */
+export async function findOperatorErrors({ kind, ...object }: Manifest): Promise<string[]> {
+  const models = await import(operatorModels ?? "");
+  try {
+    new models[kind](object).validate();
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return [`${kind}: ${error.message}`];
+  }
+}
+
 function schemaOf({ apiVersion, kind }: Manifest): string {
   const [version, group = "core"] = apiVersion.split("/").reverse();
   return `io.k8s.api.${group.replace(".k8s.io", "")}.${version}.${kind}`;
