@@ -124,12 +124,19 @@ const { version: VERSION }: { readonly version: string } = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8"),
 );
 
+/** How people started this program: `npx` sets npm_command, and leaves no `simcat` behind. */
+function findInvocation(): string {
+  const [, path = ""] = process.argv;
+  if (path.endsWith(".js")) return `node ${path}`;
+  return process.env.npm_command === "exec" ? "npx simcat" : "simcat";
+}
+
 let context: Context = {
   environment: process.env,
   dotenv: new Set(),
   version: VERSION,
   build: COMMIT === "" ? VERSION : `${VERSION} (${COMMIT})`,
-  invocation: process.argv[1]?.endsWith(".js") ? `node ${process.argv[1]}` : "simcat",
+  invocation: findInvocation(),
   print: (text) => stdout.write(`${text}\n`),
   note: (text) => writeErr(`${mask(text)}\n`),
   draw: writeErr,

@@ -37,7 +37,7 @@ test("the tour syncs, reads only edits again, answers SQL, draws a page and leav
   await installPackage(installed);
   for (const { directory, program, args, simcat } of [
     { directory: emptyDirectory(), program: process.execPath, args: [MAIN], simcat: `node ${MAIN}` },
-    { directory: installed, program: "npx", args: ["--no", "simcat"], simcat: "simcat" },
+    { directory: installed, program: "npx", args: ["--no", "simcat"], simcat: "npx simcat" },
   ]) {
     const environment = { ...userEnvironment, SIMCAT_STATE_DIR: stateDir };
     const running = startProgram(program, [...args, "demo"], environment, { cwd: directory });
