@@ -6,6 +6,7 @@ import type { Context } from "./cli/context.ts";
 import { StandardStream } from "./cli/standard-stream.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { EXIT, hasErrorCode, InterruptedError, type SignalName, STOP_SIGNALS, toError } from "./errors.ts";
+import { plural } from "./format.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 const secrets: string[] = [];
@@ -30,7 +31,7 @@ const stderr = new StandardStream(
   2,
   () => true,
   (count) => {
-    const msg = `${count} log ${count === 1 ? "line" : "lines"} lost, because standard error was not read`;
+    const msg = `${plural(count, "log line")} lost, because standard error was not read`;
     const { SIMCAT_LOG_FORMAT: format } = context.environment;
     if (format === "pretty" || (format !== "json" && process.stderr.isTTY)) return `simcat: ${msg}\n`;
     const line = { level: "warn", time: new Date().toISOString(), code: "log_lines_lost", count, msg };

@@ -1,4 +1,5 @@
 import { DatabaseError } from "../../errors.ts";
+import { formatCount } from "../../format.ts";
 import type { LibraryContent, SavedScenarios, TextParsers, Withheld } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import type { StatementParameters } from "../statement.ts";
@@ -79,7 +80,7 @@ function assertComplete([{ scenarios }, { inserted, updated, unchanged }]: Merge
   const found = inserted + updated + unchanged;
   if (scenarios.kind === "memory" || found === scenarios.count) return;
   throw new DatabaseError(
-    `storing a long scenario list failed: the staging table holds ${found} of its ${scenarios.count} scenarios, probably because the server was restarted; run it again`,
+    `storing a long scenario list failed: the staging table holds ${formatCount(found)} of its ${formatCount(scenarios.count)} scenarios, probably because the server was restarted; run it again`,
   );
 }
 

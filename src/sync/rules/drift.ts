@@ -1,3 +1,4 @@
+import { formatCount } from "../../format.ts";
 import type { DriftField, FieldComparison, MetadataField, ReceivedContent } from "../../model.ts";
 
 /** A library fails if at least this many of its known scenarios had a field and all of them lost it. */
@@ -66,7 +67,7 @@ export function explainDrift(lost: LostField, testimony: Testimony): string | nu
 function describe(lost: LostField): string {
   if (lost.of === "metadata") return `the metadata lacks the field ${lost.field}, which the stored one has`;
   const which = lost.isShared ? "each scenario whose stored row has it lacks it now" : "no scenario of the list has it";
-  return `the field ${lost.field} is gone: ${which} (${lost.count} stored)`;
+  return `the field ${lost.field} is gone: ${which} (${formatCount(lost.count)} stored)`;
 }
 
 export const DRIFT_ADVICE =
