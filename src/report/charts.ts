@@ -1,7 +1,7 @@
-import { group, max, sum } from "d3-array";
+import { extent, group, max, sum } from "d3-array";
 import { format } from "d3-format";
-import { type ScaleTime, scaleLinear, scaleUtc } from "d3-scale";
-import { area, curveLinear, curveStepAfter, line as linePath } from "d3-shape";
+import { type ScaleLinear, scaleLinear, scaleUtc } from "d3-scale";
+import { area, curveLinear, curveStepAfter, line as linePath, stack, stackOffsetDiverging } from "d3-shape";
 import { type TimeInterval, utcDay, utcMonth } from "d3-time";
 import { truncate, widthOf } from "../output/table.ts";
 import { printable } from "../printable.ts";
@@ -91,10 +91,12 @@ export function plot({ label: description, unit, x, y, shades = [] }: PlotOption
 }
 
 /** `200`, `1.5k`, `2M`: at most five characters, for the left margin. */
-export const formatTick = format("~s");
+const formatTick = format("~s");
 
-/** As many steps as have room, but none that is a fraction of a whole thing. */
-const wholeSteps = (largest: number) => Math.max(1, Math.min(4, Math.floor(largest)));
+/** About as many labeled amounts; those below the line have no sign. */
+export function amountAxis(scale: ScaleLinear<number, number>, count: number): Axis {
+  return { scale, ticks: scale.ticks(count).map((value) => ({ value, text: formatTick(Math.abs(value)) })) };
+}
 
 /** The labels of more ticks would overlap. d3 returns about as many ticks as it is asked for. */
 const MAX_TIME_TICKS = 6;
@@ -102,8 +104,8 @@ const MAX_TIME_TICKS = 6;
 const MONTHS_FROM_DAYS = 120;
 
 /** Round times in UTC: `14:00`, `20 Nov`, or `Nov` with the year at the first and in January. */
-export function timeTicks(scale: ScaleTime<number, number>): Axis["ticks"] {
-  const [from = new Date(0), to = from] = scale.domain();
+export function timeAxis(from: Date, to: Date): Axis {
+  const scale = scaleUtc().domain([from, to]);
   const isMonthly = utcDay.count(from, to) >= MONTHS_FROM_DAYS;
   const [hour, day, month, year] = ["%H:%M", "%-d %b", "%b", "%b %Y"].map((specifier) =>
     scale.tickFormat(0, specifier),
@@ -112,11 +114,12 @@ export function timeTicks(scale: ScaleTime<number, number>): Axis["ticks"] {
   // Between weeks and months, and between quarters and years, d3 has nothing: every other week or quarter.
   const everyOther = most.filter((_, index) => index % 2 === 0);
   const times = [most, everyOther, ...fewer].find(({ length }) => length <= MAX_TIME_TICKS) ?? [];
-  return times.map((value, index) => {
+  const ticks = times.map((value, index) => {
     const isYear = index === 0 || utcMonth.count(new Date(0), value) % 12 === 0;
     const format = utcDay(value) < value ? hour : isMonthly ? (isYear ? year : month) : day;
     return { value, text: format?.(value) ?? "" };
   });
+  return { scale, ticks };
 }
 
 export interface LegendItem extends Paint {
@@ -214,48 +217,40 @@ const MIN_WIDTH = 2;
 export const stepsOf = (interval: TimeInterval, from: Date, to: Date): Date[] =>
   interval.range(interval.floor(from), new Date(to.getTime() + 1));
 
+/** As many steps as have room, but none that is a fraction of a whole thing. */
+const wholeSteps = (largest: number) => Math.max(1, Math.min(4, Math.floor(largest)));
+
 export function columnChart(chart: ColumnChart): Html {
   const { label, unit, from, to, interval, series, describe, isUnknown = () => false } = chart;
   const steps = stepsOf(interval, from, to);
-  const highest = (isBelow: boolean) => {
-    const stacked = series.filter(({ below = false }) => below === isBelow);
-    return max(steps, (start) => sum(stacked, ({ counts }) => counts.get(start.getTime()) ?? 0)) ?? 0;
-  };
-  const [above, below] = [highest(false), highest(true)];
-  const x = scaleUtc([interval.floor(from), interval.offset(interval.floor(to), 1)], [PLOT.left, PLOT.right]);
+  const layers = stack<unknown, Date, ColumnSeries>()
+    .keys(series)
+    .value((start, { counts, below }) => (counts.get(start.getTime()) ?? 0) * (below ? -1 : 1))
+    .offset(stackOffsetDiverging)(steps);
+  const [lowest = 0, highest = 0] = extent(layers.flat(2));
+  const x = timeAxis(interval.floor(from), interval.offset(interval.floor(to), 1));
   const y = scaleLinear()
-    .domain([-below, above + below === 0 ? 1 : above])
-    .nice(wholeSteps(above + below));
-  const ticks = y.ticks(wholeSteps(Math.max(...y.domain().map(Math.abs))));
+    .domain([lowest, highest > lowest ? highest : 1])
+    .nice(wholeSteps(highest - lowest));
   const gap = Math.min(3, (PLOT.right - PLOT.left) / steps.length / 5);
-  const drawStep = (start: Date) => {
-    const left = Math.max(x(start), x(from));
+  const drawStep = (start: Date, index: number) => {
+    const left = x.scale(start < from ? from : start);
     const end = interval.offset(start, 1);
-    const right = Math.max(left + gap + MIN_WIDTH, x(end));
-    const soFar = end > to ? " so-far" : "";
-    const ends = { above: 0, below: 0 };
-    return series.map(({ name, below = false, counts, ...paint }) => {
-      const count = counts.get(start.getTime()) ?? 0;
-      if (count === 0) return null;
-      const side = below ? "below" : "above";
-      const base = ends[side];
-      ends[side] += below ? -count : count;
-      const title = `${describe(start, count)}, ${name}`;
-      const className = `${paintClass(paint)}${soFar}`;
-      return rectangle(left + gap / 2, y(base), right - gap / 2, y(ends[side]), className, title);
+    const right = Math.max(left + gap + MIN_WIDTH, x.scale(end));
+    return layers.map((layer) => {
+      const [base = 0, top = 0] = layer[index] ?? [];
+      if (base === top) return null;
+      const title = `${describe(start, top - base)}, ${layer.key.name}`;
+      const className = `${paintClass(layer.key)}${end > to ? " so-far" : ""}`;
+      return rectangle(left + gap / 2, y(base), right - gap / 2, y(top), className, title);
     });
   };
   const unknown = steps.filter(isUnknown).map((start): Span => [start, interval.offset(start, 1)]);
-  return plot(
-    {
-      label,
-      unit,
-      x: { scale: x, ticks: timeTicks(x) },
-      y: { scale: y, ticks: ticks.map((value) => ({ value, text: formatTick(Math.abs(value)) })) },
-      shades: [[interval.floor(from), from], ...unknown],
-    },
-    () => [steps.map(drawStep), line(PLOT.left, y(0), PLOT.right, y(0), "axis")],
-  );
+  const shades: readonly Span[] = [[interval.floor(from), from], ...unknown];
+  return plot({ label, unit, shades, x, y: amountAxis(y, wholeSteps(Math.max(...y.domain().map(Math.abs)))) }, () => [
+    steps.map(drawStep),
+    line(PLOT.left, y(0), PLOT.right, y(0), "axis"),
+  ]);
 }
 
 export interface Bar {

@@ -1,7 +1,7 @@
-import { scaleLinear, scaleUtc } from "d3-scale";
+import { scaleLinear } from "d3-scale";
 import { utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
-import { barChart, columnChart, gapsOf, lineChart, timeTicks } from "../../src/report/charts.ts";
+import { barChart, columnChart, gapsOf, lineChart, timeAxis } from "../../src/report/charts.ts";
 import { type Html, toMarkup } from "../../src/report/html/html.ts";
 import { runsChart } from "../../src/report/html/runs-figure.ts";
 
@@ -103,8 +103,7 @@ describe("columns", () => {
     ["2024-11-23", "2026-11-23", ["Jan 2025", "Jul", "Jan 2026", "Jul"]],
     ["2026-01-01", "2026-07-01", ["Jan 2026", "Mar", "May", "Jul"]],
   ])("have round times below them from %s to %s", (from, to, texts) => {
-    const scale = scaleUtc([day(from), day(to)], [0, 300]);
-    expect(timeTicks(scale).map(({ text }) => text)).toEqual(texts);
+    expect(timeAxis(day(from), day(to)).ticks.map(({ text }) => text)).toEqual(texts);
   });
 
   test("have one column per month, whatever its length", () => {

@@ -1,9 +1,9 @@
 import { extent, range, rollup } from "d3-array";
-import { scaleLog, scaleUtc } from "d3-scale";
+import { scaleLog } from "d3-scale";
 import { formatCount, formatElapsed } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { MINUTE_MS } from "../../units.ts";
-import { plot, timeTicks } from "../charts.ts";
+import { plot, timeAxis } from "../charts.ts";
 import { badgeOf, errorText, formatBadge, formatMinute, type StatusBadge, shapeAt, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
 
@@ -71,17 +71,14 @@ export function runsChart(runs: readonly DrawnRun[], label: string): Html {
   const [first = new Date(0), last = first] = extent(runs, ({ startedAt }) => startedAt);
   // The same distance from both edges, also if all runs began at one time.
   const marginMs = Math.max(5 * MINUTE_MS, (last.getTime() - first.getTime()) / 30);
-  const x = scaleUtc().domain([first.getTime() - marginMs, last.getTime() + marginMs]);
+  const x = timeAxis(new Date(first.getTime() - marginMs), new Date(last.getTime() + marginMs));
   const y = scaleLog().domain([10 ** lowest, 10 ** highest]);
-  const axes = {
-    x: { scale: x, ticks: timeTicks(x) },
-    y: { scale: y, ticks: decades.map((value) => ({ value, text: String(value) })) },
-  };
-  return plot({ label, unit: "seconds", ...axes }, () =>
+  const ticks = decades.map((value) => ({ value, text: String(value) }));
+  return plot({ label, unit: "seconds", x, y: { scale: y, ticks } }, () =>
     runs.map((run) => {
       const { variant, label: outcome } = badgeOf(run.status);
       const title = `${run.kind} ${run.id}, ${formatMinute(run.startedAt)}: ${outcome}, ${formatElapsed(run.durationMs)}`;
-      const shape = shapeAt(variant, x(run.startedAt) - DOT_SIZE / 2, y(secondsOf(run)) - DOT_SIZE / 2, DOT_SIZE);
+      const shape = shapeAt(variant, x.scale(run.startedAt) - DOT_SIZE / 2, y(secondsOf(run)) - DOT_SIZE / 2, DOT_SIZE);
       return html`<g><title>${title}</title>${shape}</g>`;
     }),
   );

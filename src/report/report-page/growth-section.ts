@@ -1,20 +1,20 @@
 import { sum } from "d3-array";
-import { scaleLinear, scaleUtc } from "d3-scale";
+import { scaleLinear } from "d3-scale";
 import { utcDay } from "d3-time";
 import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
-import { formatTick, gapsOf, lineChart, timeTicks } from "../charts.ts";
+import { amountAxis, gapsOf, lineChart, timeAxis } from "../charts.ts";
 import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { declareSection, type Facts, note, numbersTable, OF_OWNERS, oldEndOf, query } from "./section.ts";
 
-interface GrowthRow extends Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>> {
-  /** A day in UTC; of the present, a time. */
+/** Libraries by their last work; null in the snapshots of earlier versions. */
+type WorkCounts = Readonly<Record<"active" | "stale", number | null>>;
+
+interface GrowthRow extends Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>>, WorkCounts {
+  /** A day in UTC. */
   readonly day: Date;
   readonly takenAt: Date;
-  /** Libraries by their last work; null in the snapshots of earlier versions. */
-  readonly active: number | null;
-  readonly stale: number | null;
 }
 
 /** Libraries that a run read first, although they were listed when the history began: they were not added. */
@@ -25,13 +25,6 @@ interface Loaded extends Readonly<Record<"libraries" | "scenarios" | "bytes", nu
 interface GrowthRows extends Facts {
   readonly growth: readonly GrowthRow[];
   readonly loaded: readonly Loaded[];
-}
-
-/** The daily snapshots, and the present if there are two days. */
-function withPresent({ growth, ...facts }: GrowthRows) {
-  if (growth.length < 2) return growth;
-  const end = oldEndOf(facts) ?? facts.now;
-  return [...growth, { ...facts.libraries, day: end, takenAt: end }];
 }
 
 /** What came and went since a snapshot. What was only read later is left out. */
@@ -97,33 +90,33 @@ FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id
     const asMany = `As many libraries${moreScenarios === null ? " and scenarios" : ""} ${time.replace("since", "as on")}`;
     return moreScenarios === null ? asMany : `${asMany}, and ${moreScenarios}`;
   },
-  figure(all) {
-    const { now } = all;
-    const growth = withPresent(all);
+  figure({ growth, loaded, ...facts }) {
     const [first] = growth;
-    const last = growth.at(-1);
-    if (first === undefined || last === undefined) return null;
-    const late = sum(all.loaded, ({ at, libraries }) => (at > first.takenAt ? libraries : 0));
-    if (first === last) {
-      const { libraries, parents, results, bytes } = last;
+    if (first === undefined) return null;
+    if (growth.length === 1) {
+      const { libraries, parents, results, bytes } = first;
       const text = `${formatLibraries(libraries)}, ${plural(parents, "parent")}, ${plural(results, "result")}, ${formatBytes(bytes)}`;
       return note(`The first snapshot: ${text}. The first good run of each day adds one.`);
     }
+    const present = { ...facts.libraries, day: oldEndOf(facts) ?? facts.now };
+    const all = [...growth, present];
     // Few enough rows to read or to listen to, for readers who do not see the picture.
-    const step = Math.ceil(growth.length / MAX_LISTED_DAYS);
-    const rows = growth.filter((row, index) => index % step === 0 || row === last);
+    const step = Math.ceil(all.length / MAX_LISTED_DAYS);
+    const rows = all.filter((row, index) => index % step === 0 || row === present);
     const remark = step === 1 ? null : note(`The first snapshot, one in ${step} of the others, and the last one.`);
-    const quantities = QUANTITIES.map(({ title, of, format }) =>
-      numbers<GrowthRow>(title, (row) => formatKnown(of(row), format)),
+    const day = column<Amounts>("day (UTC)", (row) => (row === present ? formatMinute(row.day) : formatDay(row.day)));
+    const quantities = QUANTITIES.map(({ title, name, format }) =>
+      numbers<Amounts>(title, ({ [name]: amount }) => (amount === null ? "" : format(amount))),
     );
-    return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, first, last, now))}</div>
+    const late = sum(loaded, ({ at, libraries }) => (at > first.takenAt ? libraries : 0));
+    return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, present, facts.now))}</div>
 ${note(
   "One snapshot per day (UTC), by the first good run, and the present. Shaded: no snapshot. Libraries of unknown size are not in the storage.",
   late === 0
     ? null
     : ` ${plural(late, "library was", "libraries were")} listed from the start and first read after ${formatDay(first.day)}: not counted as new.`,
 )}
-${numbersTable(rows, [column("day (UTC)", (row) => (row === last ? formatMinute(row.day) : formatDay(row.day))), ...quantities], remark)}`;
+${numbersTable(rows, [day, ...quantities], remark)}`;
   },
 });
 
@@ -133,22 +126,19 @@ function difference(by: number, one: string, many: string): string | null {
   return by === 0 ? null : plural(Math.abs(by), `${word} ${one}`, `${word} ${many}`);
 }
 
-interface Quantity {
-  readonly title: string;
-  readonly of: (row: GrowthRow) => number | null;
-  readonly format: (amount: number) => string;
-}
+const QUANTITIES = [
+  { title: "libraries", name: "libraries", format: formatCount },
+  { title: "stored", name: "bytes", format: formatBytes },
+  { title: "parents", name: "parents", format: formatCount },
+  { title: "results", name: "results", format: formatCount },
+  { title: "active libraries", name: "active", format: formatCount },
+  { title: "stale libraries", name: "stale", format: formatCount },
+] as const;
 
-const QUANTITIES: readonly Quantity[] = [
-  { title: "libraries", of: (row) => row.libraries, format: formatCount },
-  { title: "stored", of: (row) => row.bytes, format: formatBytes },
-  { title: "parents", of: (row) => row.parents, format: formatCount },
-  { title: "results", of: (row) => row.results, format: formatCount },
-  { title: "active libraries", of: (row) => row.active, format: formatCount },
-  { title: "stale libraries", of: (row) => row.stale, format: formatCount },
-];
-
-const formatKnown = (amount: number | null, format: Quantity["format"]) => (amount === null ? "" : format(amount));
+type Quantity = (typeof QUANTITIES)[number];
+/** A snapshot or the present. */
+type Amounts = Pick<GrowthRow, Quantity["name"] | "day">;
+type Present = Readonly<Record<Quantity["name"], number>> & { readonly day: Date };
 
 const MAX_LISTED_DAYS = 32;
 
@@ -158,33 +148,23 @@ const HEADROOM = 1.1;
 /** A day and a part of a day: from the last snapshot to the present. */
 const MAX_STEP_MS = 2 * DAY_MS - 1;
 
-function panel(
-  { title, of, format }: Quantity,
-  growth: readonly GrowthRow[],
-  first: GrowthRow,
-  last: GrowthRow,
-  now: Date,
-): Html {
-  const amounts = growth.flatMap((row) => {
-    const amount = of(row);
-    return amount === null ? [] : [{ x: row.day.getTime(), y: amount }];
-  });
-  const largest = Math.max(...amounts.map((point) => point.y));
-  const bytes = format === formatBytes ? byteUnitFor(largest) : null;
-  const points = amounts.map((point) => ({ ...point, y: point.y / (bytes?.size ?? 1) }));
-  const end = points.at(-1) ?? { x: last.day.getTime(), y: 0 };
-  const x = scaleUtc().domain([first.day, now]);
-  const y = scaleLinear()
-    .domain([0, Math.max((HEADROOM * largest) / (bytes?.size ?? 1), 1)])
-    .nice(4);
+function panel({ title, name, format }: Quantity, growth: readonly Amounts[], present: Present, now: Date): Html {
+  const amounts = [...growth, present].flatMap(({ day, [name]: amount }) =>
+    amount === null ? [] : [{ x: day.getTime(), y: amount }],
+  );
+  const largest = Math.max(...amounts.map(({ y }) => y));
+  const { unit, size } = format === formatBytes ? byteUnitFor(largest) : { unit: null, size: 1 };
+  const points = amounts.map(({ x, y }) => ({ x, y: y / size }));
+  const text = format(present[name]);
+  const from = growth[0]?.day ?? now;
   const chart = lineChart({
-    label: `${title} by day, from ${formatDay(first.day)}: now ${formatKnown(of(last), format)}`,
-    unit: bytes === null ? title : `${title}, ${bytes.unit}`,
+    label: `${title} by day, from ${formatDay(from)}: now ${text}`,
+    unit: unit === null ? title : `${title}, ${unit}`,
     points,
-    shades: [...gapsOf(points, MAX_STEP_MS), ...(last.day < now ? [[last.day, now] as const] : [])],
-    x: { scale: x, ticks: timeTicks(x) },
-    y: { scale: y, ticks: y.ticks(4).map((value) => ({ value, text: formatTick(value) })) },
-    marks: [{ ...end, text: formatKnown(of(last), format) }],
+    shades: [...gapsOf(points, MAX_STEP_MS), ...(present.day < now ? [[present.day, now] as const] : [])],
+    x: timeAxis(from, now),
+    y: amountAxis(scaleLinear([0, Math.max((HEADROOM * largest) / size, 1)], []).nice(4), 4),
+    marks: [{ x: present.day.getTime(), y: present[name] / size, text }],
   });
   return html`<figure>${chart}</figure>`;
 }
