@@ -132,15 +132,12 @@ export function timeAndAge(at: Date | null, now: Date): Html {
   return html`${timeOf(at)}${at === null ? null : html` <small class="nowrap">${formatAgo(at, now)}</small>`}`;
 }
 
+const MINUTE = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" } as const;
+
 /** `20 Nov 2026, 14:15 CET`. */
-export function zonedTime(at: Date, timezone = "UTC"): Html {
-  const text = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: timezone }).format(
-    at,
-  );
-  const zone = new Intl.DateTimeFormat("en-GB", { timeZone: timezone, timeZoneName: "short" })
-    .formatToParts(at)
-    .find(({ type }) => type === "timeZoneName");
-  return html`<time datetime="${at.toISOString()}">${text} ${zone?.value ?? timezone}</time>`;
+export function zonedTime(at: Date, timeZone = "UTC"): Html {
+  const text = at.toLocaleString("en-GB", { ...MINUTE, timeZone, timeZoneName: "short" });
+  return html`<time datetime="${at.toISOString()}">${text}</time>`;
 }
 
 /** A label with a color and a shape. The shape distinguishes the variants without color. */

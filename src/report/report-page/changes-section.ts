@@ -18,7 +18,7 @@ import {
 import { type Html, html } from "../html/html.ts";
 import { declareSection, formatPeriod, note, numbersTable, OF_OWNERS, oldEndOf, query } from "./section.ts";
 
-type Entity = keyof typeof ENTITY_NAMES;
+type Entity = (typeof ENTITY_NAMES)[number]["entity"];
 type Kind = (typeof SERIES)[number]["kind"];
 
 interface ChangeRow {
@@ -75,8 +75,10 @@ const SERIES = [
   { kind: "removed", name: "removed (below the line)", tone: "second", below: true },
 ] as const;
 
-const ENTITY_NAMES = { library: "libraries", scenario: "scenarios" } as const;
-const BOTH = ["library", "scenario"] as const;
+const ENTITY_NAMES = [
+  { entity: "library", many: "libraries" },
+  { entity: "scenario", many: "scenarios" },
+] as const;
 
 const CHANGE_STEPS = {
   hour: { interval: utcHour, formatStep: formatMinute },
@@ -130,13 +132,12 @@ WHERE saw_everything AND finished_at >= $changes_since`),
     }
     return moves.length === 0 ? `Nothing changed ${time}` : [...moved, `nothing else changed ${time}`].join("; ");
   },
-  figure({ changes, changed, looks, ...facts }) {
-    const { now, since, changesSince, step } = facts;
+  figure({ changes, changed, looks, now, since, changesSince, step }) {
     // Why an earlier part of the time has no changes: the initial load, or a prune.
     const scope =
-      changesSince.getTime() === since.getTime()
-        ? null
-        : html`The history is complete since ${timeOf(changesSince)}; earlier changes, such as those of the initial load, are not counted.`;
+      changesSince > since
+        ? html`The history is complete since ${timeOf(changesSince)}; earlier changes, such as those of the initial load, are not counted.`
+        : null;
     const { interval, formatStep } = CHANGE_STEPS[step];
     const steps = stepsOf(interval, changesSince, now);
     const looked = new Set(looks.map(({ at }) => at.getTime()));
@@ -144,41 +145,43 @@ WHERE saw_everything AND finished_at >= $changes_since`),
     // Two partial steps are no course of time; the finding has their numbers.
     const isKnown = changes.length > 0 || steps.some(isUnknown);
     if (!isKnown || steps.length <= 2) return html`${note(scope)}${changedTable(changed)}`;
-    const columns = BOTH.flatMap((entity) =>
-      SERIES.map(({ kind }) => {
-        const counts = countsOf(changes, entity, kind);
-        return numbers<Date>(`${ENTITY_NAMES[entity]} ${kind}`, (start) => counts.get(start.getTime()) ?? 0);
-      }),
+    const when = column<Date>(`${step} (UTC)`, (at) => `${formatStep(at)}${isUnknown(at) ? ", no run" : ""}`);
+    const columns = ENTITY_NAMES.flatMap(({ entity, many }) =>
+      seriesOf(changes, entity).map(({ kind, counts }) =>
+        numbers<Date>(`${many} ${kind}`, (start) => counts.get(start.getTime()) ?? 0),
+      ),
     );
-    const panels = BOTH.map((entity) => {
-      const many = ENTITY_NAMES[entity];
-      return columnChart({
+    const panels = ENTITY_NAMES.map(({ entity, many }) => {
+      const chart = columnChart({
         label: `Added, changed and removed ${many} by ${step}: ${totalsOf(changes, entity)}`,
         unit: many,
         from: changesSince,
         to: now,
         interval,
-        series: SERIES.map(({ kind, ...series }) => ({ ...series, counts: countsOf(changes, entity, kind) })),
+        series: seriesOf(changes, entity),
         describe: (start, count) => `${formatStep(start)}: ${plural(count, entity, many)}`,
         isUnknown,
       });
+      return html`<figure>${chart}</figure>`;
     });
     return html`${legend(SERIES)}
-<div class="panels">${panels.map((panel) => html`<figure>${panel}</figure>`)}</div>
+<div class="panels">${panels}</div>
 ${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${step === "day" ? "today" : `this ${step}`} so far. Shaded: before this time, or unknown because no run looked. `, scope)}
-${numbersTable(steps, [column(`${step} (UTC)`, (start) => `${formatStep(start)}${isUnknown(start) ? ", no run" : ""}`), ...columns])}
+${numbersTable(steps, [when, ...columns])}
 ${changedTable(changed)}`;
   },
 });
 
-const countsOf = (changes: readonly ChangeRow[], entity: Entity, kind: Kind) =>
-  new Map(
-    changes.filter((row) => row.entity === entity && row.kind === kind).map(({ at, count }) => [at.getTime(), count]),
-  );
+const seriesOf = (changes: readonly ChangeRow[], entity: Entity) =>
+  SERIES.map((series) => {
+    const counted = changes.filter((row) => row.entity === entity && row.kind === series.kind);
+    return { ...series, counts: new Map(counted.map(({ at, count }) => [at.getTime(), count])) };
+  });
 
 /** `3 added, 1 removed`. Zeros are left out. */
 const totalsOf = (changes: readonly ChangeRow[], entity: Entity): string =>
-  SERIES.map(({ kind }) => ({ kind, count: sum(countsOf(changes, entity, kind).values()) }))
+  seriesOf(changes, entity)
+    .map(({ kind, counts }) => ({ kind, count: sum(counts.values()) }))
     .filter(({ count }) => count > 0)
     .map(({ kind, count }) => `${formatCount(count)} ${kind}`)
     .join(", ");

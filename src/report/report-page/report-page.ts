@@ -5,12 +5,11 @@ import { card, foreignText, formatDay, formatMinute, timeOf, zonedTime } from ".
 import { type Html, html, type Part } from "../html/html.ts";
 import { formatPage } from "../html/page.ts";
 import { attentionSection } from "./attention-section.ts";
+import { parentsSection, storageSection, versionsSection } from "./bar-sections.ts";
 import { changesSection } from "./changes-section.ts";
 import { growthSection, recentGrowth } from "./growth-section.ts";
-import { parentsSection, storageSection } from "./owner-sections.ts";
 import { runsSection } from "./runs-section.ts";
 import { type Facts, type ReportScope, type RowsOf, readFacts } from "./section.ts";
-import { versionsSection } from "./versions-section.ts";
 import { activeSection, agesSection } from "./work-sections.ts";
 
 /** In their order on the page. */

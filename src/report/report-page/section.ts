@@ -80,10 +80,9 @@ export function formatOldEnd(facts: Facts): string {
 export function formatPeriod(facts: Facts): string {
   const { now, since, changesSince } = facts;
   const end = oldEndOf(facts);
-  const isWhole = changesSince.getTime() === since.getTime();
-  const start = isWhole ? "" : `since ${formatMinute(changesSince)}`;
-  if (end !== null) return `${start === "" ? "" : `${start}, `}until ${formatDay(end)}`;
-  return isWhole ? `in the last ${formatSpan(now.getTime() - since.getTime())}` : start;
+  const start = changesSince > since ? `since ${formatMinute(changesSince)}` : "";
+  const limits = [start, end === null ? "" : `until ${formatDay(end)}`].filter((limit) => limit !== "");
+  return limits.join(", ") || `in the last ${formatSpan(now.getTime() - since.getTime())}`;
 }
 
 /** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
@@ -143,20 +142,11 @@ SELECT current_database() AS database, complete_as_of AS "completeAsOf",
   history_complete_since AS "historyCompleteSince"
 FROM simcat_report.data_complete_as_of`);
 
-type LibraryCount =
-  | "libraries"
-  | "owners"
-  | "parents"
-  | "results"
-  | "bytes"
-  | "sizesUnread"
-  | "active"
-  | "quiet"
-  | "stale"
-  | "unknown";
+/** The values of libraries.work_state. */
+type WorkState = "active" | "quiet" | "stale" | "unknown";
+type LibraryTotal = "libraries" | "owners" | "parents" | "results" | "bytes" | "sizesUnread" | WorkState;
 
-/** `active`, `quiet`, `stale` and `unknown` are the values of libraries.work_state. */
-interface LibraryTotals extends Readonly<Record<LibraryCount, number>> {
+interface LibraryTotals extends Readonly<Record<LibraryTotal, number>> {
   /** Days since the last work, of the library in the middle; null if no date is known. */
   readonly medianDays: number | null;
 }
