@@ -26,8 +26,13 @@ export const defineReport: DefineCommand = (command, run) =>
     .addOption(jsonOption())
     .action(run(report));
 
+/** Every system can represent dates of the last 100 years. */
+const MAX_SINCE_MS = 100 * 365 * DAY_MS;
+
 export async function report(context: Context, { out, since, title, owner, json }: ReportOptions): Promise<number> {
-  const scope = { sinceMs: parseSince(since), owners: [...new Set(owner)] };
+  const sinceMs = parseDurationOption("--since", since, "7d, 36h or 90m");
+  if (sinceMs > MAX_SINCE_MS) throw new UsageError(`--since ${since} is longer than 36500d, which is the maximum`);
+  const scope = { sinceMs, owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true, whole: true });
   const rows = await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: scope.owners }, { listing: null, pool, source }, context.stop);
@@ -51,13 +56,4 @@ export async function report(context: Context, { out, since, title, owner, json 
     print([`report: ${file} (${formatBytes(bytes.length)})`, ...lines].join("\n"));
   }
   return EXIT.ok;
-}
-
-/** Every system can represent dates of the last 100 years. */
-const MAX_SINCE_MS = 100 * 365 * DAY_MS;
-
-function parseSince(text: string): number {
-  const ms = parseDurationOption("--since", text, "7d, 36h or 90m");
-  if (ms > MAX_SINCE_MS) throw new UsageError(`--since ${text} is longer than 36500d, which is the maximum`);
-  return ms;
 }

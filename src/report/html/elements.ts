@@ -36,20 +36,13 @@ export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => Part;
   /** Numbers are aligned to the right. */
-  readonly isNumber?: boolean;
+  readonly isNumber: boolean;
 }
 
-export const column = <Row>(title: string, of: (row: Row) => Part): Column<Row> => ({ title, of });
+export const column = <Row>(title: string, of: Column<Row>["of"]): Column<Row> => ({ title, of, isNumber: false });
 
 /** A column of numbers, or of texts that are made of them. */
-export const numbers = <Row>(title: string, of: (row: Row) => number | string): Column<Row> => ({
-  title,
-  isNumber: true,
-  of(row) {
-    const value = of(row);
-    return typeof value === "number" ? formatCount(value) : value;
-  },
-});
+export const numbers = <Row>(title: string, of: Column<Row>["of"]): Column<Row> => ({ title, of, isNumber: true });
 
 /** A table. If it has more than three columns, each row becomes a card on a phone, where each value has its column's title. */
 export function htmlTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Html {
@@ -58,8 +51,9 @@ export function htmlTable<Row>(rows: readonly Row[], columns: readonly Column<Ro
   const body = rows.map((row) => {
     const cells = columns.map((one) => {
       const value = one.of(row);
+      const text = typeof value === "number" ? formatCount(value) : value;
       // On a phone an empty cell is left out.
-      const content = value === "" ? null : html`<span>${value}</span>`;
+      const content = text === "" ? null : html`<span>${text}</span>`;
       return html`<td${classOf(one)} data-title="${one.title}">${content}</td>`;
     });
     return html`<tr>${cells}</tr>\n`;

@@ -12,31 +12,24 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { html, type Part } from "../html/html.ts";
-import { declareSection, type Facts, OF_OWNERS, query } from "./section.ts";
+import { type Facts, OF_OWNERS, type Section } from "./section.ts";
 
 interface Problem {
   readonly problem: string;
   readonly severity: "error" | "warning" | "info";
   readonly fixBy: "uploader" | "operator" | "service";
   readonly rows: number;
-  /** The first of them. */
-  readonly items: readonly {
-    /** Null if a reject has no readable key. */
-    readonly owner: string | null;
-    readonly name: string | null;
-    readonly scenarioId: string | null;
-    /** The field and its value. */
-    readonly value: string | null;
-  }[];
+  /** The first of them. A reject may have no readable key. `value`: the field and its value. */
+  readonly items: readonly Readonly<Record<"owner" | "name" | "scenarioId" | "value", string | null>>[];
 }
 
 /** The problems that the operator should look at. */
-export const attentionSection = declareSection({
+export const attentionSection: Section<{ problems: Problem }> = {
   id: "attention",
   isWide: true,
   queries: {
     /** The most severe first. */
-    problems: query<Problem>(`
+    problems: `
 SELECT problem, severity, fix_by AS "fixBy", count(*) AS rows, json_agg(
   json_build_object('owner', owner, 'name', library_name, 'scenarioId', scenario_id::text,
     'value', CASE problem WHEN 'open_reject' THEN detail ELSE field || ' ' || value END) ORDER BY place
@@ -45,7 +38,7 @@ FROM (
   SELECT *, row_number() OVER (PARTITION BY problem, severity, fix_by ORDER BY owner, library_name, scenario_id) AS place
   FROM simcat_report.data_quality WHERE ${OF_OWNERS}
 ) AS found
-GROUP BY 1, 2, 3 ORDER BY array_position(ARRAY['error', 'warning', 'info'], severity), 4 DESC, 1`),
+GROUP BY 1, 2, 3 ORDER BY array_position(ARRAY['error', 'warning', 'info'], severity), 4 DESC, 1`,
   },
   finding({ problems, ...facts }) {
     const remarks = problems.filter(({ severity }) => severity === "info").length;
@@ -61,7 +54,7 @@ GROUP BY 1, 2, 3 ORDER BY array_position(ARRAY['error', 'warning', 'info'], seve
     return html`${items.length === 0 ? null : html`<ul class="items">${lines}</ul>`}
 ${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>${failingList(facts.failing, first.total, timeOf, "")}`}`;
   },
-});
+};
 
 /** A problem, with a command or a place that helps. */
 interface AttentionItem extends StatusBadge {

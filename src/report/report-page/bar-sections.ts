@@ -5,7 +5,7 @@ import { printable } from "../../printable.ts";
 import { type Bar, barChart, type LegendItem, legend } from "../charts.ts";
 import { type Column, column, foreignText, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { declareSection, formatPercent, note, numbersTable, OF_OWNERS, query } from "./section.ts";
+import { formatPercent, note, numbersTable, OF_OWNERS, type Section } from "./section.ts";
 
 /** One owner; null for the sum of all others, which are many and not comparable with one, so they are not drawn. */
 interface OwnerRow {
@@ -46,15 +46,13 @@ ${numbersTable(rows, [owners, ...figure.columns])}`;
 type StorageRow = OwnerRow & Readonly<Record<"libraries" | "bytes" | "ties", number>>;
 
 /** The storage of libraries. */
-export const storageSection = declareSection({
+export const storageSection: Section<{ storage: StorageRow }> = {
   id: "storage",
   queries: {
-    storage: query<StorageRow>(
-      byOwner(
-        ["libraries", "bytes", "ties"],
-        `SELECT owner, libraries, bytes, count(*) OVER (PARTITION BY bytes) AS ties, row_number() OVER (ORDER BY bytes DESC, owner) AS place
+    storage: byOwner(
+      ["libraries", "bytes", "ties"],
+      `SELECT owner, libraries, bytes, count(*) OVER (PARTITION BY bytes) AS ties, row_number() OVER (ORDER BY bytes DESC, owner) AS place
   FROM simcat_report.owner_storage WHERE ${OF_OWNERS}`,
-      ),
     ),
   },
   finding({ libraries: { bytes, owners }, storage: [largest] }) {
@@ -85,7 +83,7 @@ export const storageSection = declareSection({
         numbers("share", ({ bytes }) => formatPercent(bytes, all)),
       ],
     }),
-});
+};
 
 /** `stale`: parents that were edited after their latest result. */
 type ParentsRow = OwnerRow & Readonly<Record<"scenarios" | "parents" | "withoutResults" | "stale", number>>;
@@ -94,14 +92,13 @@ const WITHOUT: LegendItem = { name: "without results", tone: "second" };
 const WITH: LegendItem = { name: "with results", tone: "first", hollow: true };
 
 /** The parents with and without results. */
-export const parentsSection = declareSection({
+export const parentsSection: Section<{ parents: ParentsRow }> = {
   id: "parents",
   queries: {
     /** The runs keep the scenario counts by library; parents without results and stale ones must be looked up. */
-    parents: query<ParentsRow>(
-      byOwner(
-        ["scenarios", "parents", "withoutResults", "stale"],
-        `
+    parents: byOwner(
+      ["scenarios", "parents", "withoutResults", "stale"],
+      `
   SELECT owner, scenarios, parents, coalesce(w.count, 0) AS "withoutResults", coalesce(stale.count, 0) AS stale,
     row_number() OVER (ORDER BY coalesce(w.count, 0) DESC, parents DESC, owner) AS place
   FROM (
@@ -113,7 +110,6 @@ export const parentsSection = declareSection({
   ) AS w USING (owner)
   LEFT JOIN (SELECT owner, count(*) FROM simcat_report.stale_results WHERE ${OF_OWNERS} GROUP BY owner) AS stale USING (owner)
 `,
-      ),
     ),
   },
   finding({ parents }) {
@@ -152,7 +148,7 @@ export const parentsSection = declareSection({
       ],
     });
   },
-});
+};
 
 interface VersionRow {
   readonly packageName: string | null;
@@ -172,11 +168,11 @@ const packageText = ({ packageName }: VersionRow) => packageName ?? "(no package
 const versionText = ({ packageVersion }: VersionRow) => packageVersion ?? "(no version)";
 
 /** The versions of the packages that libraries use, and how far they are behind. */
-export const versionsSection = declareSection({
+export const versionsSection: Section<{ versions: VersionRow }> = {
   id: "versions",
   queries: {
     /** The newest version is that of the whole organization, also if only some owners are counted. */
-    versions: query<VersionRow>(`
+    versions: `
 SELECT l.package_name AS "packageName", l.package_version AS "packageVersion", l.libraries,
   v.newest_version AS "newestVersion", v.versions_behind AS "versionsBehind"
 FROM (
@@ -185,7 +181,7 @@ FROM (
 ) AS l
 JOIN simcat_report.package_versions v
   ON v.package_name IS NOT DISTINCT FROM l.package_name AND v.package_version IS NOT DISTINCT FROM l.package_version
-ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_version`),
+ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_version`,
   },
   finding({ versions }) {
     if (versions.length === 0) return null;
@@ -225,7 +221,7 @@ ${numbersTable(versions.slice(0, MAX_LISTED_VERSIONS), [
   column("newest in use", ({ newestVersion }) => (newestVersion === null ? "" : foreignText(newestVersion))),
 ])}`;
   },
-});
+};
 
 function formatBehind({ versionsBehind }: VersionRow): string {
   if (versionsBehind === null) return " (unknown)";

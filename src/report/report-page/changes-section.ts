@@ -16,7 +16,7 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { declareSection, formatPeriod, note, numbersTable, OF_OWNERS, oldEndOf, query } from "./section.ts";
+import { formatPeriod, note, numbersTable, OF_OWNERS, oldEndOf, type Section } from "./section.ts";
 
 type Entity = (typeof ENTITY_NAMES)[number]["entity"];
 type Kind = (typeof SERIES)[number]["kind"];
@@ -42,6 +42,11 @@ interface Move {
   readonly oldOwner: string;
   readonly newOwner: string;
   readonly libraries: number;
+}
+
+/** A step in which a run saw everything. */
+interface SeenStep {
+  readonly at: Date;
 }
 
 /** Moves that left nothing with the old owner. */
@@ -89,29 +94,28 @@ const CHANGE_STEPS = {
 };
 
 /** The libraries and scenarios that runs found to be new, changed or removed. */
-export const changesSection = declareSection({
+export const changesSection: Section<{ changes: ChangeRow; changed: ChangedLibrary; moves: Move; looks: SeenStep }> = {
   id: "changes",
   isWide: true,
   queries: {
-    changes: query<ChangeRow>(`
+    changes: `
 SELECT date_trunc($step::text, seen_at, 'UTC') AS at, entity, kind, count(*) AS count
-FROM ${EVENTS} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`),
-    changed: query<ChangedLibrary>(`
+FROM ${EVENTS} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    changed: `
 SELECT owner, library_name AS name, (array_agg(event ORDER BY seen_at DESC) FILTER (WHERE entity = 'library'))[1] AS library,
   count(*) FILTER (WHERE entity = 'scenario' AND kind = 'added') AS added,
   count(*) FILTER (WHERE entity = 'scenario' AND kind = 'changed') AS changed,
   count(*) FILTER (WHERE entity = 'scenario' AND kind = 'removed') AS removed,
   max(seen_at) AS "lastChangedAt", count(*) OVER () AS total
-FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, library_name LIMIT $max_shown`),
-    moves: query<Move>(`
+FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, library_name LIMIT $max_shown`,
+    moves: `
 SELECT old_owner AS "oldOwner", new_owner AS "newOwner", cardinality(names) AS libraries
-FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`),
-    /** The steps in which a run saw everything. */
-    looks: query<{ readonly at: Date }>(`
+FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
+    looks: `
 SELECT DISTINCT at AT TIME ZONE 'UTC' AS at
 FROM simcat_report.run_history CROSS JOIN LATERAL generate_series(
   date_trunc($step::text, started_at AT TIME ZONE 'UTC'), finished_at AT TIME ZONE 'UTC', ('1 ' || $step::text)::interval) AS at
-WHERE saw_everything AND finished_at >= $changes_since`),
+WHERE saw_everything AND finished_at >= $changes_since`,
   },
   finding({ changes, changed: [first], moves, ...facts }) {
     const { changesSince, complete, runs } = facts;
@@ -170,7 +174,7 @@ ${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${
 ${numbersTable(steps, [when, ...columns])}
 ${changedTable(changed)}`;
   },
-});
+};
 
 const seriesOf = (changes: readonly ChangeRow[], entity: Entity) =>
   SERIES.map((series) => {

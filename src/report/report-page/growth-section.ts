@@ -6,7 +6,7 @@ import { DAY_MS } from "../../units.ts";
 import { amountAxis, gapsOf, lineChart, timeAxis } from "../charts.ts";
 import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { declareSection, type Facts, note, numbersTable, OF_OWNERS, oldEndOf, query } from "./section.ts";
+import { type FactsAnd, note, numbersTable, OF_OWNERS, oldEndOf, type Section } from "./section.ts";
 
 /** Libraries by their last work; null in the snapshots of earlier versions. */
 type WorkCounts = Readonly<Record<"active" | "stale", number | null>>;
@@ -22,10 +22,7 @@ interface Loaded extends Readonly<Record<"libraries" | "scenarios" | "bytes", nu
   readonly at: Date;
 }
 
-interface GrowthRows extends Facts {
-  readonly growth: readonly GrowthRow[];
-  readonly loaded: readonly Loaded[];
-}
+type GrowthRows = FactsAnd<{ growth: GrowthRow; loaded: Loaded }>;
 
 /** What came and went since a snapshot. What was only read later is left out. */
 function changeSince(from: GrowthRow, { loaded, libraries: to }: GrowthRows) {
@@ -57,20 +54,20 @@ export function recentGrowth(rows: GrowthRows) {
 }
 
 /** The daily snapshots. Two days make a line; one is printed as numbers. */
-export const growthSection = declareSection({
+export const growthSection: Section<{ growth: GrowthRow; loaded: Loaded }> = {
   id: "growth",
   isWide: true,
   queries: {
     /** The last two years. */
-    growth: query<GrowthRow>(`
+    growth: `
 SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
   sum(results)::float8 AS results, sum(bytes)::float8 AS bytes,
   sum(active)::float8 AS active, sum(stale)::float8 AS stale, max(taken_at) AS "takenAt"
-FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`),
-    loaded: query<Loaded>(`
+FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
+    loaded: `
 SELECT max(seen_at) AS at, sum(library_change)::float8 AS libraries, sum(scenario_change)::float8 AS scenarios,
   sum(byte_change)::float8 AS bytes
-FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id`),
+FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id`,
   },
   finding(rows) {
     const [first, second] = rows.growth;
@@ -118,7 +115,7 @@ ${note(
 )}
 ${numbersTable(rows, [day, ...quantities], remark)}`;
   },
-});
+};
 
 /** `12 more libraries`, `1 fewer scenario`; null for no difference. */
 function difference(by: number, one: string, many: string): string | null {

@@ -9,7 +9,7 @@ import { parentsSection, storageSection, versionsSection } from "./bar-sections.
 import { changesSection } from "./changes-section.ts";
 import { growthSection, recentGrowth } from "./growth-section.ts";
 import { runsSection } from "./runs-section.ts";
-import { type Facts, type ReportScope, type RowsOf, readFacts } from "./section.ts";
+import { type ReportScope, readFacts, readRows } from "./section.ts";
 import { activeSection, agesSection } from "./work-sections.ts";
 
 /** In their order on the page. */
@@ -25,13 +25,8 @@ const SECTIONS = [
   runsSection,
 ];
 
-type Intersection<Union> = (Union extends unknown ? (of: Union) => void : never) extends (of: infer All) => void
-  ? All
-  : never;
-type RowsOfAll = Intersection<RowsOf<(typeof SECTIONS)[number]["queries"]>>;
-
 /** The facts, and the rows of all sections. */
-export type ReportRows = Facts & RowsOfAll;
+export type ReportRows = (typeof SECTIONS)[number]["finding"] extends (rows: infer All) => unknown ? All : never;
 
 /** Reads the contents of the page: views of simcat_report, from one snapshot. */
 export async function readReport(pool: Pool, scope: ReportScope, signal: AbortSignal): Promise<ReportRows> {
@@ -40,9 +35,9 @@ export async function readReport(pool: Pool, scope: ReportScope, signal: AbortSi
     await connection.query("SET LOCAL work_mem TO '64MB'");
     const { facts, parameters } = await readFacts(connection, scope);
     const rows: Record<string, readonly object[]> = {};
-    for (const [name, query] of SECTIONS.flatMap(({ queries }) => Object.entries(queries)))
-      rows[name] = await query(connection, parameters);
-    return { ...facts, ...(rows as RowsOfAll) };
+    for (const [name, sql] of SECTIONS.flatMap(({ queries }) => Object.entries(queries)))
+      rows[name] = await readRows(connection, sql, parameters);
+    return { ...facts, ...rows } as ReportRows;
   };
   return readSnapshot(pool, "reading the report", read, signal);
 }

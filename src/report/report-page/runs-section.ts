@@ -4,15 +4,13 @@ import type { RunStatus } from "../../run-summary.ts";
 import { badgeOf, column, formatBadge, numbers, timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
-import { declareSection, note, numbersTable, query } from "./section.ts";
+import { note, numbersTable, type Section } from "./section.ts";
 
 /** The durations and statuses of simcat's runs. A filter by owner does not apply to them. */
-export const runsSection = declareSection({
+export const runsSection: Section<{ endings: { status: RunStatus; runs: number } }> = {
   id: "runs",
   queries: {
-    endings: query<{ readonly status: RunStatus; readonly runs: number }>(
-      "SELECT status, count(*) AS runs FROM simcat_report.run_history WHERE started_at >= $since GROUP BY 1",
-    ),
+    endings: "SELECT status, count(*) AS runs FROM simcat_report.run_history WHERE started_at >= $since GROUP BY 1",
   },
   finding({ now, since, runs, endings }) {
     if (runs.length === 0) return null;
@@ -45,4 +43,4 @@ ${numbersTable(runs.toReversed(), [
   numbers("took", ({ durationMs }) => formatElapsed(durationMs)),
 ])}`;
   },
-});
+};

@@ -8,27 +8,23 @@ import { type Column, type FailingLibrary, formatDay, formatMinute, htmlTable } 
 import { type Html, html, type Part } from "../html/html.ts";
 import type { DrawnRun } from "../html/runs-figure.ts";
 
-/** A section of the report: the SQL of its rows, its heading and its figure. `SECTIONS` in report-page.ts lists all of them. */
-export interface Section<Queries extends QueriesByName> {
+/**
+ * A section of the report: the SQL of its rows, its heading and its figure. `SECTIONS` in report-page.ts lists all of them. `Rows` has
+ * the type of a row for each query.
+ */
+export interface Section<Rows> {
   readonly id: string;
   /** Takes both columns of a wide screen. */
   readonly isWide?: boolean;
-  /** Each has the name of its rows. */
-  readonly queries: Queries;
+  /** SQL. The parameters are those of `readFacts`. */
+  readonly queries: Readonly<Record<keyof Rows, string>>;
   /** The heading, one sentence. Null: there is nothing to show. */
-  readonly finding: (rows: Facts & RowsOf<Queries>) => string | null;
+  readonly finding: (rows: FactsAnd<Rows>) => string | null;
   /** A picture and its numbers; null if the finding says everything. */
-  readonly figure: (rows: Facts & RowsOf<Queries>, finding: string) => Html | null;
+  readonly figure: (rows: FactsAnd<Rows>, finding: string) => Html | null;
 }
 
-export type QueriesByName = Readonly<Record<string, Query<object>>>;
-
-export type RowsOf<Queries extends QueriesByName> = {
-  readonly [Name in keyof Queries]: Awaited<ReturnType<Queries[Name]>>;
-};
-
-/** Infers the types of a section from its queries. */
-export const declareSection = <Queries extends QueriesByName>(section: Section<Queries>) => section;
+export type FactsAnd<Rows> = Facts & { readonly [Name in keyof Rows]: readonly Rows[Name][] };
 
 /** The numbers of a picture, for exact reading and for readers who do not see the picture. Paper has no room for them. */
 export const numbersTable = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], remark: Html | null = null) =>
@@ -45,12 +41,8 @@ export const formatPercent = (part: number, whole: number) => {
   return share > 99 && share < 100 ? "over 99 %" : `${Math.round(share)} %`;
 };
 
-/** A query of a section. Its parameters by name are those of `readFacts`. */
-export type Query<Row> = (connection: Connection, parameters: StatementParameters) => Promise<readonly Row[]>;
-
-export function query<Row extends object>(sql: string): Query<Row> {
-  const bind = statement(sql);
-  return async (connection, parameters) => (await connection.query<Row>(bind(parameters))).rows;
+export async function readRows<Row extends object>(connection: Connection, sql: string, named: StatementParameters) {
+  return (await connection.query<Row>(statement(sql)(named))).rows;
 }
 
 /** The owners asked for; all for NULL. */
@@ -94,7 +86,7 @@ const MAX_ALIKE = 5;
 export async function readFacts(connection: Connection, { sinceMs, owners }: ReportScope) {
   const now = await readNow(connection);
   const since = new Date(now.getTime() - sinceMs);
-  const complete = oneRow({ rows: await COMPLETENESS(connection, {}) });
+  const complete = oneRow({ rows: await readRows<Completeness>(connection, COMPLETENESS, {}) });
   const { historyCompleteSince } = complete;
   const changesSince = historyCompleteSince !== null && historyCompleteSince > since ? historyCompleteSince : since;
   const step = stepOf(now.getTime() - changesSince.getTime());
@@ -114,9 +106,9 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     step,
     owners,
     complete,
-    libraries: oneRow({ rows: await LIBRARIES(connection, parameters) }),
-    runs: (await RECENT_RUNS(connection, parameters)).toReversed(),
-    failing: await FAILING(connection, parameters),
+    libraries: oneRow({ rows: await readRows<LibraryTotals>(connection, LIBRARIES, parameters) }),
+    runs: (await readRows<DrawnRun>(connection, RECENT_RUNS, parameters)).toReversed(),
+    failing: await readRows<FailingLibrary & { total: number }>(connection, FAILING, parameters),
   };
   return { facts, parameters };
 }
@@ -134,13 +126,13 @@ interface Completeness {
   readonly historyCompleteSince: Date | null;
 }
 
-const COMPLETENESS = query<Completeness>(`
+const COMPLETENESS = `
 SELECT current_database() AS database, complete_as_of AS "completeAsOf",
   coalesce(CASE WHEN libraries_behind + libraries_settling = 0 THEN complete_as_of END, last_whole_run_started_at) AS "knownUntil",
   last_whole_run_id AS "lastWholeRunId",
   libraries_behind + libraries_settling AS "librariesBehind", unaddressable_libraries AS unaddressable,
   history_complete_since AS "historyCompleteSince"
-FROM simcat_report.data_complete_as_of`);
+FROM simcat_report.data_complete_as_of`;
 
 /** The values of libraries.work_state. */
 type WorkState = "active" | "quiet" | "stale" | "unknown";
@@ -154,28 +146,28 @@ interface LibraryTotals extends Readonly<Record<LibraryTotal, number>> {
 /** A date in the next hours, which a wrong time zone causes, counts as today. */
 export const DAYS_SINCE_WORK = "greatest(0, floor(extract(epoch FROM now() - last_work_at) / 86400))::int";
 
-const LIBRARIES = query<LibraryTotals>(`
+const LIBRARIES = `
 SELECT count(*) AS libraries, count(DISTINCT owner) AS owners,
   coalesce(sum(parent_count), 0)::float8 AS parents, coalesce(sum(result_count), 0)::float8 AS results, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
   count(*) FILTER (WHERE file_size_bytes IS NULL) AS "sizesUnread",
   count(*) FILTER (WHERE work_state = 'active') AS active, count(*) FILTER (WHERE work_state = 'quiet') AS quiet,
   count(*) FILTER (WHERE work_state = 'stale') AS stale, count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
   percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS_SINCE_WORK}) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
-FROM simcat_report.libraries WHERE ${OF_OWNERS}`);
+FROM simcat_report.libraries WHERE ${OF_OWNERS}`;
 
-const RECENT_RUNS = query<DrawnRun>(`
+const RECENT_RUNS = `
 SELECT run_id AS id, kind, status, started_at AS "startedAt", error,
   (1000 * extract(epoch FROM coalesce(finished_at, now()) - started_at))::float8 AS "durationMs"
-FROM simcat_report.run_history ORDER BY run_id DESC LIMIT 40`);
+FROM simcat_report.run_history ORDER BY run_id DESC LIMIT 40`;
 
 /** `total`: how many libraries fail. A few of each error come first, so that a frequent error does not hide the others. */
-const FAILING = query<FailingLibrary & { readonly total: number }>(`
+const FAILING = `
 SELECT owner, library_name AS name, failures, open_rejects AS "openRejects", last_whole_read_at AS "lastGoodAt",
   last_error AS "lastError", count(*) OVER () AS total, ${FAILURE_REASON} AS reason, count(*) OVER alike AS alike
 FROM simcat_report.library_freshness WHERE ${OF_OWNERS} AND (failures > 0 OR open_rejects > 0)
 WINDOW alike AS (PARTITION BY ${FAILURE_REASON})
 ORDER BY row_number() OVER (alike ORDER BY last_whole_read_at NULLS FIRST, owner, library_name) > $max_alike::int,
-  last_whole_read_at NULLS FIRST, owner, library_name LIMIT $max_shown`);
+  last_whole_read_at NULLS FIRST, owner, library_name LIMIT $max_shown`;
 
 /** The finest step that makes no more than about seventy of the time. */
 function stepOf(sinceMs: number): "hour" | "day" | "week" | "month" {

@@ -8,7 +8,6 @@ import { column, formatDay, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import {
   DAYS_SINCE_WORK,
-  declareSection,
   type Facts,
   formatOldEnd,
   formatPercent,
@@ -16,19 +15,19 @@ import {
   numbersTable,
   OF_OWNERS,
   oldEndOf,
-  query,
+  type Section,
 } from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
 const ACTIVE_DAYS = 30;
 
 /** The active libraries, by the day of their last work. */
-export const activeSection = declareSection({
+export const activeSection: Section<{ active: { at: Date; count: number } }> = {
   id: "activity",
   queries: {
-    active: query<{ readonly at: Date; readonly count: number }>(`
+    active: `
 SELECT date_trunc('day', least(last_work_at, now()), 'UTC') AS at, count(*) AS count
-FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP BY 1 ORDER BY 1`),
+FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP BY 1 ORDER BY 1`,
   },
   finding(facts) {
     const { libraries: all, active } = facts.libraries;
@@ -65,7 +64,7 @@ ${numbersTable(stepsOf(utcDay, from, now), [
   numbers("libraries", (day) => counts.get(day.getTime()) ?? 0),
 ])}`;
   },
-});
+};
 
 /** Why there are no libraries. */
 function whyEmpty({ owners, complete, runs, failing: [failed] }: Facts): string {
@@ -90,13 +89,13 @@ const MARKED_DAYS = [30, 90, 365];
 const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 
 /** The share of libraries whose last work is at most a given time ago. */
-export const agesSection = declareSection({
+export const agesSection: Section<{ ages: { days: number; libraries: number } }> = {
   id: "age",
   queries: {
     /** By whole days since the last work. */
-    ages: query<{ readonly days: number; readonly libraries: number }>(`
+    ages: `
 SELECT ${DAYS_SINCE_WORK} AS days, count(*) AS libraries
-FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROUP BY 1 ORDER BY 1`),
+FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROUP BY 1 ORDER BY 1`,
   },
   finding(facts) {
     const { libraries: all, medianDays, stale, unknown } = facts.libraries;
@@ -153,4 +152,4 @@ ${numbersTable(states, [
   numbers("share", ({ count }) => formatPercent(count, all)),
 ])}`;
   },
-});
+};
