@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { fixture } from "../support/fixture.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 
 function folder(): string {
@@ -10,6 +10,16 @@ function folder(): string {
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
+
+/** Runs the command, which must succeed. Returns its output and the page. */
+async function report({ simcat }: Pick<Fixture, "simcat">, ...more: readonly string[]) {
+  const out = join(folder(), "page.html");
+  const { code, stdout } = await simcat(["report", "--out", out, ...more]);
+  expect(code).toBe(0);
+  return { out, stdout, page: readFileSync(out, "utf8") };
+}
+
+const NOT_FOUND = { match: { operation: "metadata" }, action: { kind: "status", status: 404 } } as const;
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
 const SMALL = [
@@ -22,14 +32,14 @@ const SMALL = [
 ];
 
 describe("simcat report", () => {
-  test("has the title of --title instead of the service and the database, as text", async () => {
-    const { call, simcat } = await fixture(SMALL);
+  test("names the service's host, but not its path or the key, and the database; or has the title of --title", async () => {
+    const { call, simcat, service, database } = await fixture(SMALL);
     await call(["backfill"]);
-    const out = join(folder(), "page.html");
+    const { host } = new URL(service.url);
+    const name = new URL(database.url).pathname.slice(1);
+    expect((await report({ simcat })).page).toContain(`<h1>Organization at ${host}, database <bdi>${name}</bdi></h1>`);
 
-    expect((await simcat(["report", "--out", out, "--title", "Forests & <b>lakes</b>"])).code).toBe(0);
-
-    const page = readFileSync(out, "utf8");
+    const { page } = await report({ simcat }, "--title", "Forests & <b>lakes</b>");
     expect(page).toMatch(/<title>Forests &amp; &lt;b&gt;lakes&lt;\/b&gt;: simcat report of .*<\/title>/);
     expect(page).toMatch(/<h1>[^\n]*Forests &amp; &lt;b&gt;lakes&lt;\/b&gt;[^\n]*<\/h1>/);
     expect(page).not.toContain(", database ");
@@ -81,54 +91,39 @@ describe("simcat report", () => {
     await call(["backfill"]);
     service.change("ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" });
     await call(["sync"]);
-    const out = join(folder(), "page.html");
-
-    const { code, stdout } = await simcat(["report", "--json", "--owner", "ann", "--since", "36h", "--out", out]);
-
-    expect(code).toBe(0);
+    const { out, stdout, page } = await report({ simcat }, "--json", "--owner", "ann", "--since", "36h");
     const told = JSON.parse(stdout);
-    expect(told).toMatchObject({ file: out, bytes: readFileSync(out).length, owners: ["ann"] });
+    expect(told).toMatchObject({ file: out, bytes: Buffer.byteLength(page), owners: ["ann"] });
     expect(told.findings).toMatchObject({
       changes: expect.stringMatching(/^1 library changed since \d+ \w+ \d{4}, \d\d:\d\d; no scenarios$/),
       storage: "ann holds all 4.0 MB",
       parents: "1 of 2 parents (50 %) has no results",
       runs: "Both runs of the last 36 hours succeeded",
     });
-    expect(readFileSync(out, "utf8")).toContain("Filtered to owner <bdi>ann</bdi> (runs are not filtered).");
+    expect(page).toContain("Filtered to owner <bdi>ann</bdi> (runs are not filtered).");
   });
 
   test("accepts an empty database, and ends with 64 for an unknown owner", async () => {
     const { simcat } = await fixture([]);
-    const out = join(folder(), "page.html");
-    const { code, stdout } = await simcat(["report", "--out", out]);
-    expect({ code, lines: stdout.trimEnd().split("\n").slice(1) }).toEqual({
-      code: 0,
-      lines: ["  1 problem needs attention", "  Nothing has been read yet"],
-    });
+    const { out, stdout } = await report({ simcat });
+    const lines = ["  1 problem needs attention", "  Nothing has been read yet"];
+    expect(stdout.trimEnd().split("\n").slice(1)).toEqual(lines);
     expect((await simcat(["report", "--out", out, "--owner", "nobody"])).code).toBe(64);
   });
 
-  test("of an organization whose libraries all fail does not call it empty", async () => {
-    const { simcat } = await fixture(SMALL, {
-      faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],
-    });
+  test("of an organization whose libraries all fail has one item for each reason, and does not call it empty", async () => {
+    const names = ["a", "b", "c", "d", "e", "f", "g", "h (1)"];
+    const { simcat } = await fixture(
+      names.map((name) => library("dan", name)),
+      { faults: [{ ...NOT_FOUND, times: "always" }] },
+    );
     expect((await simcat(["backfill"])).code).toBe(69);
-    const out = join(folder(), "page.html");
-    const { stdout } = await simcat(["report", "--out", out]);
-    expect(stdout).toContain("  No library is stored: 3 listed libraries fail\n");
-    const page = readFileSync(out, "utf8");
-    expect(page).toContain("3 libraries: <bdi>not_found: ");
-    expect(page.match(/failed once/g)).toHaveLength(3);
-  });
-
-  test("names the service's host, but not its path or the key, and the database", async () => {
-    const { call, simcat, service, database } = await fixture(SMALL);
-    await call(["backfill"]);
-    const out = join(folder(), "page.html");
-    await simcat(["report", "--out", out]);
-    const { host } = new URL(service.url);
-    const name = new URL(database.url).pathname.slice(1);
-    expect(readFileSync(out, "utf8")).toContain(`<h1>Organization at ${host}, database <bdi>${name}</bdi></h1>`);
+    const { stdout, page } = await report({ simcat });
+    expect(stdout).toContain("  No library is stored: 8 listed libraries fail\n");
+    const [, section = ""] = /id="attention"(.*?)<.section>/s.exec(page) ?? [];
+    const text = section.replace(/<[^>]*>/g, "");
+    expect(text).toContain("8 libraries: not_found: GET … answered 404 (asked …; it said ");
+    expect(text.match(/failed once/g)).toHaveLength(8);
   });
 
   test("counts what went with a removed library, and what is active", async () => {
@@ -140,10 +135,9 @@ describe("simcat report", () => {
     ]);
     await call(["backfill"]);
     service.remove("cat", "Rain");
-    const out = join(folder(), "page.html");
-    const before = await simcat(["report", "--out", out]);
+    const before = await report({ simcat });
     await call(["sync"]);
-    const after = await simcat(["report", "--out", out]);
+    const after = await report({ simcat });
     expect(before.stdout).toContain("1 of 8 libraries is active: work in the last 30 days");
     expect(after.stdout).toContain("0 of 7 libraries are active: work in the last 30 days");
     expect(after.stdout).toMatch(/1 library changed since .*; scenarios: 3 removed/);
@@ -153,19 +147,16 @@ describe("simcat report", () => {
     const names = ["a", "b", "c", "d"];
     const { simcat, query } = await fixture(
       names.map((name) => library("dan", name, { scenarios: [1, 2] })),
-      {
-        faults: [{ match: { operation: "metadata" }, times: 2, action: { kind: "status", status: 404 } }],
-      },
+      { faults: [{ ...NOT_FOUND, times: 2 }] },
     );
     await simcat(["backfill"]);
     await query(`UPDATE simcat.owner_days SET day = day - 2; UPDATE simcat.library_days SET from_day = from_day - 2;
       UPDATE simcat.snapshot_days SET day = day - 2`);
     await simcat(["sync"]);
-    const out = join(folder(), "page.html");
-    const { stdout } = await simcat(["report", "--out", out]);
+    const { stdout, page } = await report({ simcat });
     expect(stdout).toMatch(/ {2}As many libraries and scenarios as on /);
     expect(stdout).toMatch(/ {2}Nothing changed since /);
-    expect(readFileSync(out, "utf8")).toMatch(/2 libraries were listed from the start and first read after /);
+    expect(page).toMatch(/2 libraries were listed from the start and first read after /);
   });
 
   test("says until when a copy is known that no run looked at for twenty days", async () => {
@@ -181,13 +172,12 @@ describe("simcat report", () => {
     }
     await query(`UPDATE simcat.library_sync SET content_read_at = content_read_at - interval '20 days',
       last_success_at = last_success_at - interval '20 days'`);
-    const out = join(folder(), "page.html");
-    const { stdout } = await simcat(["report", "--out", out]);
-    expect(stdout).toMatch(/ {2}Nothing is known since .*: the copy is complete until \d+ [A-Z]/);
-    expect((await simcat(["report", "--since", "30d", "--out", out])).stdout).toMatch(
-      / {2}Nothing changed since .*, until \d+ [A-Z]/,
+    expect((await report({ simcat })).stdout).toMatch(
+      / {2}Nothing is known since .*: the copy is complete until \d+ [A-Z]/,
     );
-    expect(readFileSync(out, "utf8").match(/class="shade"/g)?.length).toBeGreaterThan(30);
+    const { stdout, page } = await report({ simcat }, "--since", "30d");
+    expect(stdout).toMatch(/ {2}Nothing changed since .*, until \d+ [A-Z]/);
+    expect(page.match(/class="shade"/g)?.length).toBeGreaterThan(30);
   });
 
   test("shows the libraries of a renamed owner as moved, and counts only the others", async () => {
@@ -201,27 +191,12 @@ describe("simcat report", () => {
     }
     service.remove("dan", "f");
     await call(["sync", "--allow-removals"]);
-    const out = join(folder(), "page.html");
-    const { stdout } = await simcat(["report", "--out", out]);
-    expect(stdout).toMatch(/1 library changed since .*; no scenarios; 2 libraries moved from own0 to own9\n/);
-    expect((await simcat(["report", "--out", out, "--owner", "own9"])).stdout).toMatch(
+    expect((await report({ simcat })).stdout).toMatch(
+      /1 library changed since .*; no scenarios; 2 libraries moved from own0 to own9\n/,
+    );
+    expect((await report({ simcat }, "--owner", "own9")).stdout).toMatch(
       /2 libraries moved from own0 to own9; nothing else changed since /,
     );
-  });
-
-  test("has one item for libraries that fail for the same reason", async () => {
-    const names = ["a", "b", "c", "d", "e", "f", "g", "h (1)"];
-    const { simcat } = await fixture(
-      names.map((name) => library("dan", name)),
-      { faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }] },
-    );
-    await simcat(["backfill"]);
-    const out = join(folder(), "page.html");
-    await simcat(["report", "--out", out]);
-    const [, section = ""] = /id="attention"(.*?)<.section>/s.exec(readFileSync(out, "utf8")) ?? [];
-    const text = section.replace(/<[^>]*>/g, "");
-    expect(text).toContain("8 libraries: not_found: GET … answered 404 (asked …; it said ");
-    expect(text.match(/failed once/g)).toHaveLength(8);
   });
 
   test("reports invalid options and a path that it cannot write", async () => {
