@@ -1,9 +1,10 @@
 import { createServer, type Socket } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, type Mock, onTestFinished, test, vi } from "vitest";
 import { checkDatabase } from "../../src/cli/check/check-database.ts";
 import { checkService } from "../../src/cli/check/check-service.ts";
+import type { Context } from "../../src/cli/context.ts";
 import { status } from "../../src/cli/status.ts";
-import { createContext } from "../support/call-cli.ts";
+import { createContext, type Environment } from "../support/call-cli.ts";
 
 const TERMINAL = { isOut: false, isErr: true, columns: 80, rows: 24 };
 
@@ -20,53 +21,36 @@ async function silentServer(): Promise<string> {
   return `postgres://user@127.0.0.1:${typeof address === "object" ? address?.port : 0}/db`;
 }
 
-test("a terminal shows a line while simcat waits for the database (fault 96)", async () => {
+/** Runs a command on a terminal until it has shown that it waits, and then stops it. */
+async function stopWaiting(
+  environment: Environment,
+  run: (context: Context) => Promise<unknown>,
+  hasShown: (shown: { note: Mock; draw: Mock }) => void,
+) {
   const stop = new AbortController();
-  const note = vi.fn();
-  const draw = vi.fn();
-  const context = {
-    ...createContext({ DATABASE_URL: await silentServer() }, stop.signal),
-    terminal: TERMINAL,
-    note,
-    draw,
-  };
-  const running = status(context, { json: false });
+  const shown = { note: vi.fn(), draw: vi.fn() };
+  const running = run({ ...createContext(environment, stop.signal), terminal: TERMINAL, ...shown });
   const ended = expect(running).rejects.toThrow("enough");
-
-  await vi.waitFor(() => expect(note).toHaveBeenCalled(), { timeout: 8_000 });
+  await vi.waitFor(() => hasShown(shown), { timeout: 8_000 });
   stop.abort(new Error("enough"));
   await ended;
+  return shown;
+}
 
-  expect(note.mock.calls).toEqual([["waiting for the database: no answer yet"]]);
+test.each([
+  ["simcat", (context: Context) => status(context, { json: false }), "waiting for the database: no answer yet"],
+  ["check", checkDatabase, "waiting for the database: asking the database, 1.0 s so far"],
+])("a terminal shows a line while %s waits for the database (fault 96)", async (_, run, line) => {
+  const environment = { DATABASE_URL: await silentServer() };
+  const { note, draw } = await stopWaiting(environment, run, ({ note }) => expect(note).toHaveBeenCalled());
+  expect(note.mock.calls).toEqual([[line]]);
   expect(draw.mock.calls).toEqual([["\r\x1b[K"]]);
 });
 
 test("a terminal shows a line while simcat waits for the service (fault 149)", async () => {
-  const stop = new AbortController();
-  const draw = vi.fn();
   const url = (await silentServer()).replace(/^postgres:\/\/user@(.*)\/db$/, "http://$1/");
   const environment = { SIMCAT_BASE_URL: url, SIMCAT_API_KEY: "a-key-of-16-chars" };
-  const running = checkService({ ...createContext(environment, stop.signal), terminal: TERMINAL, draw });
-  const ended = expect(running).rejects.toThrow("enough");
-
   const wait = expect.stringMatching(/^\rwaiting for the service: no complete answer for \d\.\d s/);
-  await vi.waitFor(() => expect(draw).toHaveBeenCalledWith(wait), { timeout: 8_000 });
-  stop.abort(new Error("enough"));
-  await ended;
-
+  const { draw } = await stopWaiting(environment, checkService, ({ draw }) => expect(draw).toHaveBeenCalledWith(wait));
   expect(draw).toHaveBeenLastCalledWith("\r\x1b[K");
-});
-
-test("a terminal shows a line while check waits for the database (fault 96)", async () => {
-  const stop = new AbortController();
-  const note = vi.fn();
-  const environment = { DATABASE_URL: await silentServer() };
-  const running = checkDatabase({ ...createContext(environment, stop.signal), terminal: TERMINAL, note });
-  const ended = expect(running).rejects.toThrow("enough");
-
-  await vi.waitFor(() => expect(note).toHaveBeenCalled(), { timeout: 8_000 });
-  stop.abort(new Error("enough"));
-  await ended;
-
-  expect(note.mock.calls).toEqual([["waiting for the database: asking the database, 1.0 s so far"]]);
 });

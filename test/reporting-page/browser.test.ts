@@ -87,6 +87,21 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /** Opens a page in a context of its own, which ends with the test. */
+  async function open(name: string, width = 1280, colorScheme: "light" | "dark" = "light") {
+    const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => {
+      if (!request.url().endsWith(`/${name}.html`)) complaints.push(`asked for ${request.url()}`);
+    });
+    await page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
+    return { page, complaints };
+  }
+
   test.each([
     ["empty", 390, "light"],
     ["failing", 390, "light"],
@@ -96,16 +111,7 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
     ["huge", 1440, "light"],
     ["one", 1440, "dark"],
   ] as const)("fits, %s, %i pixels in %s, and breaks no rule of its own policy", async (name, width, colorScheme) => {
-    const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(message.text()));
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("request", (request) => {
-      if (!request.url().endsWith(`/${name}.html`)) complaints.push(`asked for ${request.url()}`);
-    });
-    await page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
-
+    const { page, complaints } = await open(name, width, colorScheme);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
     expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
       colorScheme === "dark" ? "rgb(15, 19, 24)" : "rgb(255, 255, 255)",
@@ -120,12 +126,10 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
     expect(contrast.text).toBeGreaterThanOrEqual(4.5);
     expect(contrast.shape).toBeGreaterThanOrEqual(3);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   test("has cards two by two, and pictures with text of at least 11 pixels, at 360 pixels", async () => {
-    const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
-    await page.goto(pathToFileURL(join(folder, "huge.html")).href);
+    const { page } = await open("huge", 360);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     const boxes = await page
       .locator(".cards > div")
@@ -139,35 +143,27 @@ describe.skipIf(browserPath === "")("the report in a browser", () => {
     expect(await page.evaluate(SMALLEST_TEXT)).toBeGreaterThanOrEqual(11);
     await page.setViewportSize({ width: 800, height: 800 });
     expect(await page.evaluate(SMALLEST_TEXT)).toBeGreaterThanOrEqual(11);
-    await page.close();
   });
 
   test("prints light colors in two columns from any screen", async () => {
-    const context = await browser.newContext({ colorScheme: "dark", viewport: { width: 680, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(pathToFileURL(join(folder, "huge.html")).href);
+    const { page } = await open("huge", 680, "dark");
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     expect(await page.evaluate(FILL)).toBe("rgb(29, 95, 168)");
     expect(await page.locator("summary:visible").count()).toBe(0);
     const [active, age] = await Promise.all(["activity", "age"].map((id) => page.locator(`#${id}`).boundingBox()));
     expect(active?.y).toBe(age?.y);
-    await context.close();
   });
 
   test("is readable by keyboard: each table of numbers opens with the Enter key", async () => {
-    const page = await browser.newPage();
-    await page.goto(pathToFileURL(join(folder, "huge.html")).href);
+    const { page } = await open("huge");
     expect(await page.locator("#activity table:visible").count()).toBe(0);
     await page.locator("#activity summary").focus();
     await page.keyboard.press("Enter");
     expect(await page.locator("#activity table:visible").count()).toBe(1);
-    await page.close();
   });
 
   test("shows a hostile name as text", async () => {
-    const page = await browser.newPage();
-    await page.goto(pathToFileURL(join(folder, "huge.html")).href);
+    const { page } = await open("huge");
     expect(await page.getByText("<img src=x onerror=alert(1)>").first().isVisible()).toBe(true);
-    await page.close();
   });
 });
