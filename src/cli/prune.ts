@@ -1,5 +1,5 @@
 import type { Pool } from "../db/connect.ts";
-import { countPrunable, pruneUnderLease, readCutoff, readHistoryStart, sumOf, versionsOf } from "../db/prune.ts";
+import { countPrunable, deletesHistory, pruneUnderLease, readCutoff, readHistoryStart, sumOf } from "../db/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { formatCount, formatJson, formatLibraries, plural } from "../format.ts";
 import { createStatusLine } from "../output/progress.ts";
@@ -23,25 +23,18 @@ export const definePrune: DefineCommand = (command, run) =>
     .addOption(jsonOption())
     .action(run(pruneHistory));
 
-/** The limit on removals uses the history of the last 24 hours. */
-const REMOVALS_WINDOW_MS = DAY_MS;
-
-async function pruneHistory(context: Context, options: PruneOptions): Promise<number> {
-  const { olderThan, json } = options;
+async function pruneHistory(context: Context, { olderThan, json, ...options }: PruneOptions): Promise<number> {
   const optionMs = olderThan === undefined ? null : parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true, whole: true });
   const olderThanMs = optionMs ?? config.keepHistoryMs;
-  if (olderThanMs === null) {
+  if (olderThanMs === null)
     throw new UsageError("prune needs an age", { hint: "give --older-than 365d, or set SIMCAT_KEEP_HISTORY" });
-  }
-  if (olderThanMs < REMOVALS_WINDOW_MS) {
+  if (olderThanMs < DAY_MS)
     context.note(
       `simcat: --older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`,
     );
-  }
-  const report = await withDatabase(context, config, "require", (pool) =>
-    pruneOrCount(context, pool, olderThanMs, options),
-  );
+  const prune = (pool: Pool) => pruneOrCount(context, pool, olderThanMs, options);
+  const report = await withDatabase(context, config, "require", prune);
   if (json) context.print(formatJson(report));
   else printText(context, formatPrune(report));
   return EXIT.ok;
@@ -52,7 +45,7 @@ async function pruneOrCount(
   { terminal, draw, stop }: Context,
   pool: Pool,
   olderThanMs: number,
-  { events, dryRun }: PruneOptions,
+  { events, dryRun }: Pick<PruneOptions, "events" | "dryRun">,
 ) {
   const line = createStatusLine(terminal.isErr ? { columns: terminal.columns, draw } : null, () => {});
   const cutoff = await readCutoff(pool, olderThanMs, stop);
@@ -61,8 +54,7 @@ async function pruneOrCount(
     ? countPrunable(pool, limits, stop)
     : pruneUnderLease(pool, limits, (count) => line.show(`${plural(count, "row")} deleted`), stop).finally(line.end));
   const start = await readHistoryStart(pool, stop);
-  const { ofLibraries, ofScenarios } = versionsOf(rows);
-  const movesStart = dryRun && start !== null && start < cutoff && ofLibraries + ofScenarios + rows.events > 0;
+  const movesStart = dryRun && start !== null && start < cutoff && deletesHistory(rows);
   return {
     dry_run: dryRun,
     older_than: formatDuration(olderThanMs),
@@ -75,12 +67,8 @@ async function pruneOrCount(
 }
 
 /** The summary at the end of a prune. */
-function formatPrune({
-  dry_run,
-  rows,
-  history_complete_since: since,
-  ...report
-}: Awaited<ReturnType<typeof pruneOrCount>>) {
+function formatPrune({ rows, ...report }: Awaited<ReturnType<typeof pruneOrCount>>) {
+  const { dry_run, older_than, before, history_complete_since: since } = report;
   const total = plural(report.rows_total, "row");
   const head = dry_run ? `dry run: ${total} would be deleted` : `prune: ${total} deleted`;
   const versions = `${plural(rows.library_history, "version")} of libraries, ${formatCount(rows.scenario_history)} of scenarios`;
@@ -88,7 +76,7 @@ function formatPrune({
     ? `history ${dry_run ? "would be" : "is"} complete since ${since}`
     : "history is not complete, because no run has seen everything yet";
   return [
-    `${head}, older than ${report.older_than} (before ${report.before})`,
+    `${head}, older than ${older_than} (before ${before})`,
     `  removed    ${formatLibraries(rows.libraries)}, ${plural(rows.scenarios, "scenario")}`,
     `  history    ${versions}`,
     `  rejects    ${formatCount(rows.rejects)} resolved`,

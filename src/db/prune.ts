@@ -75,8 +75,7 @@ const deleteSome = (table: PrunedTable) =>
  * The old scenarios in the blocks from $2 up to $3. No index covers removed scenarios: reading block by block reads each block
  * once; a LIMIT would read the whole table for each transaction.
  */
-const DELETE_SCENARIOS =
-  "DELETE FROM simcat.scenarios t WHERE ctid >= $2::tid AND ctid < $3::tid AND t.removed_at < $1";
+const DELETE_SCENARIOS = `DELETE FROM simcat.scenarios t WHERE ctid >= $2::tid AND ctid < $3::tid AND ${OLD_ROWS.scenarios}`;
 
 const COUNT_SCENARIO_BLOCKS =
   "SELECT pg_relation_size('simcat.scenarios') / current_setting('block_size')::int8 AS blocks";
@@ -141,48 +140,40 @@ export function readHistoryStart(pool: Pool, signal: AbortSignal): Promise<Date 
  */
 export async function pruneUnderLease(
   pool: Pool,
-  limits: PruneLimits,
-  onProgress: (rows: number) => void,
-  signal: AbortSignal,
-): Promise<PrunedRows> {
-  const holder = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
-  const work = (lease: Lease) => prune(pool, lease, limits, onProgress, AbortSignal.any([signal, lease.lost]));
-  return await withLease(pool, await createClock(pool, signal), holder, work, signal);
-}
-
-async function prune(
-  pool: Pool,
-  lease: Lease,
   { cutoff, events }: PruneLimits,
   onProgress: (rows: number) => void,
   signal: AbortSignal,
 ): Promise<PrunedRows> {
   const pruned = { ...NOTHING_PRUNED };
-  /** @returns how many rows this transaction deleted */
-  const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>, byKey = false) => {
-    signal.throwIfAborted();
-    const deleted = await lease.write({ operation: "deleting old rows", byKey }, async (connection) => {
-      const rows = { ...NOTHING_PRUNED, ...(await work(connection)) };
-      const { ofLibraries, ofScenarios } = versionsOf(rows);
-      if (ofLibraries + ofScenarios + rows.events > 0)
-        await connection.query(RECORD_PRUNE, [cutoff, ofLibraries, ofScenarios, events]);
-      return rows;
-    });
-    for (const table of TABLES) pruned[table] += deleted[table];
-    onProgress(sumOf(pruned));
-    return sumOf(deleted);
-  };
-  const execute = (table: PrunedTable, statement: string, values: unknown[]) =>
-    write(async (connection) => ({ [table]: (await connection.query(statement, values)).rowCount ?? 0 }));
+  const prune = async (lease: Lease) => {
+    const stop = AbortSignal.any([signal, lease.lost]);
+    /** @returns how many rows this transaction deleted */
+    const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>, byKey = false) => {
+      stop.throwIfAborted();
+      const deleted = await lease.write({ operation: "deleting old rows", byKey }, async (connection) => {
+        const rows = { ...NOTHING_PRUNED, ...(await work(connection)) };
+        const versions = [rows.libraries + rows.library_history, rows.scenarios + rows.scenario_history];
+        if (deletesHistory(rows)) await connection.query(RECORD_PRUNE, [cutoff, ...versions, events]);
+        return rows;
+      });
+      for (const table of TABLES) pruned[table] += deleted[table];
+      onProgress(sumOf(pruned));
+      return sumOf(deleted);
+    };
+    const execute = (table: PrunedTable, statement: string, values: unknown[]) =>
+      write(async (connection) => ({ [table]: (await connection.query(statement, values)).rowCount ?? 0 }));
 
-  while ((await write((connection) => deleteLibraries(connection, cutoff), true)) > 0);
-  const countBlocks = (connection: Connection) => connection.query<{ blocks: number }>(COUNT_SCENARIO_BLOCKS);
-  const { blocks } = oneRow(await readSnapshot(pool, "looking for old rows", countBlocks, signal));
-  for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE)
-    await execute("scenarios", DELETE_SCENARIOS, [cutoff, `(${block},0)`, `(${block + BLOCKS_AT_ONCE},0)`]);
-  const tables = ["library_history", "scenario_history", "rejects"] as const;
-  for (const table of events ? ([...tables, "events"] as const) : tables)
-    while ((await execute(table, deleteSome(table), [cutoff])) === PRUNED_AT_ONCE);
+    while ((await write((connection) => deleteLibraries(connection, cutoff), true)) > 0);
+    const countBlocks = (connection: Connection) => connection.query<{ blocks: number }>(COUNT_SCENARIO_BLOCKS);
+    const { blocks } = oneRow(await readSnapshot(pool, "looking for old rows", countBlocks, stop));
+    for (let block = 0; block < blocks; block += BLOCKS_AT_ONCE)
+      await execute("scenarios", DELETE_SCENARIOS, [cutoff, `(${block},0)`, `(${block + BLOCKS_AT_ONCE},0)`]);
+    const tables = ["library_history", "scenario_history", "rejects"] as const;
+    for (const table of events ? ([...tables, "events"] as const) : tables)
+      while ((await execute(table, deleteSome(table), [cutoff])) === PRUNED_AT_ONCE);
+  };
+  const holder = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
+  await withLease(pool, await createClock(pool, signal), holder, prune, signal);
   return pruned;
 }
 
@@ -201,10 +192,8 @@ async function deleteLibraries(connection: Connection, cutoff: Date): Promise<Pa
   return deleted;
 }
 
-/** Versions of libraries and of scenarios among these rows; a removed row is the last version of its item. */
-export const versionsOf = (rows: PrunedRows) => ({
-  ofLibraries: rows.libraries + rows.library_history,
-  ofScenarios: rows.scenarios + rows.scenario_history,
-});
+/** Whether these rows contain versions or events: then the history begins later. A removed row is its item's last version. */
+export const deletesHistory = ({ libraries, scenarios, library_history, scenario_history, events }: PrunedRows) =>
+  libraries + scenarios + library_history + scenario_history + events > 0;
 
 export const sumOf = (rows: PrunedRows) => Object.values(rows).reduce((sum, count) => sum + count, 0);

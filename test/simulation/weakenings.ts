@@ -337,8 +337,8 @@ export const WEAKENINGS: readonly Mutation[] = [
   {
     name: "prune deletes recently removed rows",
     file: "src/db/prune.ts",
-    line: "ctid < $3::tid AND t.removed_at < $1",
-    instead: "ctid < $3::tid AND t.removed_at - interval '9 days' < $1",
+    line: 'scenarios: "t.removed_at < $1",',
+    instead: `scenarios: "t.removed_at - interval '9 days' < $1",`,
   },
   {
     name: "prune leaves the bookmarks of what it deletes",
