@@ -9,6 +9,8 @@ import { createRedactor, environmentSecrets } from "./secrets.ts";
 export interface Config extends Settings {
   /** The source of each setting: `environment`, `.env`, or the path of a file; absent for a default. */
   readonly sources: Readonly<Partial<Record<Name, string>>>;
+  /** Everything that no message may show. */
+  readonly secrets: readonly string[];
 }
 
 /** The services that a command connects to. */
@@ -61,9 +63,10 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
     const hint = "unset it: only simcat sync and simcat backfill take a slice";
     report("SIMCAT_SLICE", "is set, and this command takes none", hint);
   }
-  if (problems.length > 0) throw configurationError(problems, environmentSecrets({ ...environment, ...files.values }));
+  const secrets = environmentSecrets({ ...environment, ...files.values });
+  if (problems.length > 0) throw configurationError(problems, secrets);
   const settings = values as Settings;
-  return { ...settings, databaseDirectUrl: settings.databaseDirectUrl ?? settings.databaseUrl, sources };
+  return { ...settings, databaseDirectUrl: settings.databaseDirectUrl ?? settings.databaseUrl, sources, secrets };
 }
 
 /** One error for all problems. Secrets are masked, because people paste them into the wrong setting. */
@@ -95,13 +98,11 @@ const MAX_WRONG_LETTERS = 2;
  */
 export function findUnknownSettings(environment: Environment) {
   const unknown = Object.keys(environment).filter((name) => !KNOWN.includes(name));
-  return unknown
-    .map((name) => ({ name, nearest: nearestSetting(name.toUpperCase()) }))
-    .filter(({ name, nearest }) => nearest !== null || name.startsWith(PREFIX))
-    .map(({ name, nearest }) => ({
-      text: `unknown setting ${name} (ignored)`,
-      hint: nearest === null ? null : `did you mean ${nearest}?`,
-    }));
+  return unknown.flatMap((name) => {
+    const nearest = nearestSetting(name.toUpperCase());
+    if (nearest === null && !name.startsWith(PREFIX)) return [];
+    return [{ text: `unknown setting ${name} (ignored)`, hint: nearest && `did you mean ${nearest}?` }];
+  });
 }
 
 /** The setting with the most similar name, which may have the prefix too much; null if none is similar. */

@@ -62,6 +62,7 @@ test("uses defaults for everything except the two required settings", () => {
     logLevel: "info",
     logFormat: "auto",
     sources: { SIMCAT_BASE_URL: "environment", SIMCAT_API_KEY: "environment" },
+    secrets: ["canary-key"],
   });
 });
 

@@ -1,7 +1,6 @@
 import { type Config, findUnknownSettings, loadConfig, type Needs } from "../config.ts";
 import { UsageError } from "../errors.ts";
 import { shellWord } from "../key.ts";
-import { environmentSecrets } from "../secrets.ts";
 import { isEverything, parseSelection } from "../sync/rules/selection.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
@@ -15,14 +14,7 @@ export type ServiceConfig = Config & { readonly baseUrl: URL; readonly apiKey: s
  */
 export function loadSettings(context: Context, needs: Needs): Config {
   const config = loadConfig(context.environment, needs, context.dotenv);
-  context.hide(
-    environmentSecrets({
-      SIMCAT_API_KEY: config.apiKey,
-      DATABASE_URL: config.databaseUrl,
-      DATABASE_DIRECT_URL: config.databaseDirectUrl,
-      SIMCAT_NOTIFY_URL: config.notifyUrl,
-    }),
-  );
+  context.hide(config.secrets);
   for (const { text, hint } of findUnknownSettings(context.environment))
     notify(context, config, "warn", "unknown_setting", hint === null ? text : `${text}; ${hint}`);
   const exposed = describeExposed(context);
