@@ -2,7 +2,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { start } from "../../src/cli/start.ts";
 import { InterruptedError } from "../../src/errors.ts";
 import { createContext } from "../support/call-cli.ts";
-import { JSON_SCHEMAS } from "../support/json-schemas.ts";
+import { assertSchema } from "../support/json-schemas.ts";
 
 type LogLine = Readonly<Record<string, unknown>>;
 
@@ -64,7 +64,7 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
   const readyz = async () => {
     const response = await get("/readyz");
     const body: unknown = await response.json();
-    JSON_SCHEMAS.ready.parse(body);
+    assertSchema("ready", body);
     return { status: response.status, body: body as Readiness };
   };
   return {
