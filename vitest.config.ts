@@ -23,7 +23,7 @@ const globalSetup = ["test/support/global-setup.ts"];
 export default defineConfig({
   test: {
     // Most tests take seconds; a busy machine makes them ten times slower.
-    testTimeout: 120_000,
+    testTimeout: 240_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
     pool: "forks",

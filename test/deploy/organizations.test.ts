@@ -50,7 +50,7 @@ async function connect(reports: string, name: string, database: string, role: st
   return stdout + stderr.replaceAll(/^psql:\S+ /gm, "");
 }
 
-test.runIf(psql)("unites organizations, each with roles of its own, in one schema", { timeout: 240_000 }, async () => {
+test.runIf(psql)("unites organizations, each with roles of its own, in one schema", async () => {
   const [north, south] = [await organization("north", 20), await organization("south", 30)];
   const reports = await cluster.database({ roles: false });
   const admin = await cluster.session(reports);

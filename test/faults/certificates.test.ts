@@ -23,9 +23,10 @@ test.each([
   ["of an unknown authority, although http is allowed", SELF_SIGNED, { SIMCAT_ALLOW_HTTP: "true" }, "does not verify"],
   ["of a trusted authority for another host", OTHER_HOST, "trusted", "the certificate does not verify"],
 ] as const)("a certificate %s fails closed without a request or a retry (fault 20)", async (_, tls, more, says) => {
-  const { simcat, query, asked } = await fixture([library("alice", "Fire")], { tls });
+  const { simcat, call, query, asked } = await fixture([library("alice", "Fire")], { tls });
 
-  const ended = await simcat(["sync"], more === "trusted" ? { NODE_EXTRA_CA_CERTS: fileOf(tls) } : more);
+  const ended =
+    more === "trusted" ? await simcat(["sync"], { NODE_EXTRA_CA_CERTS: fileOf(tls) }) : await call(["sync"], more);
 
   expect(ended.code).toBe(69);
   expect(asked()).toEqual([]);

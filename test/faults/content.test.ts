@@ -193,13 +193,13 @@ test("a transient failure is retried, and the rows are exact (faults 2, 3, 4, 17
     ["500", "metadata", status(500)],
     ["503", "scenarios", status(503)],
   ];
-  const { simcat, query, service } = await fixture(once.map(([name]) => library("alice", name, { scenarios })));
+  const { call, query, service } = await fixture(once.map(([name]) => library("alice", name, { scenarios })));
   service.script([
     { match: { operation: "listing" }, action: { kind: "truncate" } },
     ...once.map(([name, operation, action]) => ({ match: { library: name, operation }, action })),
   ]);
 
-  const { code } = await simcat(["sync"], { SIMCAT_REQUEST_TIMEOUT: "5s" });
+  const { code } = await call(["sync"], { SIMCAT_REQUEST_TIMEOUT: "5s" });
 
   expect(code).toBe(0);
   expect(await lastRun(query)).toEqual({

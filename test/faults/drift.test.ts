@@ -43,7 +43,7 @@ test("three known scenarios that lose a field fail their library in every run, u
   }
   relist(made, "some", [...idsTo(2).map(without("isResult")), scenario(3, { fields: { isResult: null as never } })]);
 
-  const drifted = await made.simcat(["sync"]);
+  const drifted = await made.call(["sync"]);
 
   expect(drifted.code).toBe(2);
   expect(libraryLogLines(drifted)).toEqual(failures(FIELDS.toSorted()));

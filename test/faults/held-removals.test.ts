@@ -1,12 +1,9 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type Gate, gateAfter } from "../process/gate.ts";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { drop, libraries, live, put } from "./removals.ts";
 import { lastRun } from "./run-results.ts";
-
-// Many consecutive runs, each of which can be slow on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 const held = ({ query }: Fixture) =>
   query("SELECT owner, library_name AS name FROM simcat.library_sync WHERE removal_held_at IS NOT NULL ORDER BY 1, 2");

@@ -32,7 +32,7 @@ async function runWith(entries: readonly string[], vanished: readonly string[], 
     made.service.put(library("bad", `entry ${at}`, { source: { entry: source } }));
   made.service.put(library("alice", "new", { scenarios: [1] }));
   made.asked();
-  const ended = await made.simcat(["sync"], settings);
+  const ended = await made.call(["sync"], settings);
   return { ...made, ended, requests: made.asked() };
 }
 

@@ -160,17 +160,17 @@ test("a listing's Retry-After over SIMCAT_MAX_RETRY_WAIT ends the run at once (f
 });
 
 test("the base URL works with and without its slash; a wrong one is reported as requested (fault 15)", async () => {
-  const { simcat, call, service, asked, query } = await fixture([library("alice", "Fire")], { pathPrefix: "/api/v1" });
+  const { call, service, asked, query } = await fixture([library("alice", "Fire")], { pathPrefix: "/api/v1" });
   const origin = new URL(service.url).origin;
-  const run = async (path: string, how: typeof call) => {
-    const { code, stdout } = await how(["sync"], { SIMCAT_BASE_URL: origin + path });
+  const run = async (path: string) => {
+    const { code, stdout } = await call(["sync"], { SIMCAT_BASE_URL: origin + path });
     const listings = asked().filter((line) => line.endsWith("/libs"));
     return { code, asked: listings, isNamed: stdout.includes(`asked ${origin}${path}`) };
   };
 
-  expect(await run("/api/v1", simcat)).toEqual({ code: 0, asked: ["GET /api/v1/libs"], isNamed: false });
-  expect(await run("/api/v1/", call)).toEqual({ code: 0, asked: ["GET /api/v1/libs"], isNamed: false });
-  expect(await run("/api/v2/", simcat)).toEqual({ code: 76, asked: ["GET /api/v2/libs"], isNamed: true });
-  expect(await run("/", call)).toEqual({ code: 76, asked: ["GET /libs"], isNamed: true });
+  expect(await run("/api/v1")).toEqual({ code: 0, asked: ["GET /api/v1/libs"], isNamed: false });
+  expect(await run("/api/v1/")).toEqual({ code: 0, asked: ["GET /api/v1/libs"], isNamed: false });
+  expect(await run("/api/v2/")).toEqual({ code: 76, asked: ["GET /api/v2/libs"], isNamed: true });
+  expect(await run("/")).toEqual({ code: 76, asked: ["GET /libs"], isNamed: true });
   expect(await query("SELECT removed_at FROM simcat.libraries")).toEqual([{ removed_at: null }]);
 });

@@ -1,11 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
 import { lastRun } from "./run-results.ts";
-
-// Many consecutive runs, each of which can be slow on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 const ONE_ATTEMPT = { SIMCAT_MAX_RETRIES: "0", SIMCAT_CONCURRENCY: "2" };
 const CONTENT = "metadata$|scenarios$";
@@ -128,7 +125,7 @@ test("twenty failures among successes, or of libraries that failed before, do no
   const made = await fixture([...mixed.flat(), library("good", "unchanged")]);
   fail(made, SERVER_ERROR, { owner: "bad" });
 
-  const scattered = await made.simcat(["sync"], { ...ONE_ATTEMPT, SIMCAT_CONCURRENCY: "1" });
+  const scattered = await made.call(["sync"], { ...ONE_ATTEMPT, SIMCAT_CONCURRENCY: "1" });
   expect(scattered.code).toBe(2);
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_read: 26, libraries_failed: 25 });
   made.asked();

@@ -1,11 +1,9 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const NEWER = "2030-01-02 at 3:04 PM";
 const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1, 2] }));
@@ -46,7 +44,7 @@ test.each(["libraries", "scenarios"])(
     await poison(made, table, states);
     const failed = Object.keys(states).sort();
 
-    const first = await made.simcat(["sync"]);
+    const first = await made.call(["sync"]);
     const owed = await owing(made);
     const second = await made.call(["sync"]);
 

@@ -1,11 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { drop, libraries, live, put } from "./removals.ts";
 import { lastRun, logLines } from "./run-results.ts";
-
-// Many consecutive runs, each of which can be slow on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** A change of the service or a run, in a story about removals. */
 type Step = (made: Fixture) => unknown;
@@ -299,7 +296,7 @@ test("four of ten removals are held: everything else is stored, and the run says
   drop(made, "alice", 0, 4);
   put(made, "bob", 0, 1);
 
-  const held = await made.simcat(["sync"]);
+  const held = await made.call(["sync"]);
 
   expect(held.code).toBe(3);
   expect(held.stdout).toContain(

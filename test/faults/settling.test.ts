@@ -1,11 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library, scenario } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
-
-// Many consecutive runs, each of which can be slow on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Moves everything stored back by this many minutes. */
 async function passMinutes(query: Fixture["query"], minutes: number): Promise<void> {
@@ -76,14 +73,14 @@ test("a listing dates from its last byte, content from its first request, howeve
 });
 
 test("a date in an unknown format is stored as text with a NULL moment and a warning (fault 56)", async () => {
-  const { simcat, query } = await fixture([
+  const { call, query } = await fixture([
     library("alice", "Fire", {
       lastModified: "le 11 septembre 2023",
       scenarios: [scenario(1, { lastModified: "vor kurzem" }), 2],
     }),
   ]);
 
-  const ended = await simcat(["sync"]);
+  const ended = await call(["sync"]);
 
   expect(ended.code).toBe(0);
   expect(

@@ -1,11 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
-
-// Many consecutive runs, each of which can be slow on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 const ids = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
@@ -68,7 +65,7 @@ const ALL_MARKED = {
 test("a list of ten or more that shrinks over the limit marks nothing until the next read confirms it", async () => {
   const made = await shrunkenOrganization(TABLE);
 
-  const first = await made.simcat(["sync"]);
+  const first = await made.call(["sync"]);
 
   expect(first.code).toBe(2);
   expect(await counts(made)).toEqual({

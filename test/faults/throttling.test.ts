@@ -1,11 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import type { RecordedRequest } from "../support/mock/recorder.ts";
 import { library } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
-
-// Many consecutive runs, each of which can be slow on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 const LIBRARIES = Array.from({ length: 8 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] }));
 
@@ -25,7 +22,7 @@ test("after 429 with Retry-After: 2 no request leaves within two seconds (fault 
     { match, times: "always", action: { kind: "delay", ms: 400 } },
   ]);
 
-  const ended = await made.simcat(["sync"]);
+  const ended = await made.call(["sync"]);
 
   const content = made.service.requests.filter(({ path }) => path !== "/libs");
   const refusedAt = content.find(({ fault }) => fault !== "delay")?.at ?? 0;

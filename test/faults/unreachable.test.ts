@@ -4,10 +4,10 @@ import { library } from "../support/organization.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
 
 test("a refused connection or an unknown host name ends the run after bounded retries (fault 1)", async () => {
-  const { simcat, call, query } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
+  const { call, query } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
   const before = await everything(query);
 
-  const refused = await simcat(["sync"], {
+  const refused = await call(["sync"], {
     SIMCAT_BASE_URL: "http://127.0.0.1:1/v1/",
     SIMCAT_MAX_RETRIES: "2",
   });

@@ -135,7 +135,7 @@ test("a run that loses its last answer and then its lease to another run still e
     return "swallow answer";
   };
 
-  const { code, stdout } = await made.simcat(["sync"], { DATABASE_URL: proxy.url(made.database.url) });
+  const { code, stdout } = await made.call(["sync"], { DATABASE_URL: proxy.url(made.database.url) });
 
   expect({ code, isLost }).toEqual({ code: 0, isLost: true });
   expect(stdout).toContain("sync ok");
@@ -143,13 +143,13 @@ test("a run that loses its last answer and then its lease to another run still e
 });
 
 test("a lease that was released is not renewed by a pending renewal", async () => {
-  const { query, simcat } = await fixture(six());
+  const { query, call } = await fixture(six());
   // The lease is renewed after five seconds, and the renewal waits for the end of this commit.
   await query(`
     CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(6); RETURN NULL; END $$;
     CREATE TRIGGER linger AFTER UPDATE ON simcat.sync_runs FOR EACH ROW WHEN (NEW.status = 'ok') EXECUTE FUNCTION linger()`);
 
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
 
   expect(await query("SELECT expires_at::text AS expires FROM simcat.leases")).toEqual([{ expires: "-infinity" }]);
 });
@@ -187,7 +187,7 @@ test.each(LOST)(
 test.each(LOST)(
   "the answer to the COMMIT of a migration is lost (%s): each migration is applied once (fault 85)",
   async (verdict) => {
-    const { simcat } = await fixture([]);
+    const { call } = await fixture([]);
     const empty = await freshTestDatabase({ empty: true });
     const proxy = await startPostgresProxy(empty.url);
     let isLost = false;
@@ -197,7 +197,7 @@ test.each(LOST)(
       return verdict;
     };
 
-    const { code } = await simcat(["migrate"], { DATABASE_URL: proxy.url(empty.url) });
+    const { code } = await call(["migrate"], { DATABASE_URL: proxy.url(empty.url) });
 
     expect({ code, isLost }).toEqual({ code: 0, isLost: true });
     expect(
@@ -205,7 +205,7 @@ test.each(LOST)(
         "SELECT count(*) > 0 AS any, count(*) = count(DISTINCT hash) AS once FROM simcat_migrations.__drizzle_migrations",
       ),
     ).toEqual([{ any: true, once: true }]);
-    const again = await simcat(["migrate", "--json"], { DATABASE_URL: empty.url });
+    const again = await call(["migrate", "--json"], { DATABASE_URL: empty.url });
     expect(JSON.parse(again.stdout).applied).toBe(0);
   },
 );

@@ -7,7 +7,7 @@ import { told } from "./told.ts";
 const MEND = "free space on the database's disk; the next run continues from what is stored";
 
 test("a full disk while any table is written ends with 69 and a hint; free space resolves it (fault 82)", async () => {
-  const { call, simcat, query, service } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
+  const { call, query, service } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const before = await storedRows(query);
   service.change("alice", "Fire", {
     lastModified: "2024-01-02 at 3:04 PM",
@@ -28,6 +28,6 @@ test("a full disk while any table is written ends with 69 and a hint; free space
     await query(`DROP TRIGGER be_full ON simcat.${table}`);
     await query("UPDATE simcat.leases SET expires_at = '-infinity'");
   }
-  expect((await simcat(["sync"])).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 });

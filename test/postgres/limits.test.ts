@@ -12,7 +12,7 @@ import { createRole } from "./roles.ts";
 const LIMITS = { statement_timeout: "1s", transaction_timeout: "1s", jit: "on", jit_above_cost: "0" };
 
 test("a merge that exceeds the role's limits is stored, and none of it is compiled (fault 88)", async () => {
-  const { simcat, database, query, service } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
+  const { call, database, query, service } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const role = await createRole(database);
   const known = await query<{ name: string }>("SELECT name FROM pg_settings WHERE name = ANY ($1)", [
     Object.keys(LIMITS),
@@ -32,7 +32,7 @@ test("a merge that exceeds the role's limits is stored, and none of it is compil
     END $$;
     CREATE TRIGGER take_long AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT EXECUTE FUNCTION public.take_long()`);
 
-  const { code, stderr } = await simcat(["sync"], { DATABASE_URL: role.url });
+  const { code, stderr } = await call(["sync"], { DATABASE_URL: role.url });
 
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));

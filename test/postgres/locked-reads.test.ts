@@ -14,7 +14,7 @@ const NAMED = expect.stringMatching(
 );
 
 /** All of them wait at the same time, `export` for a minute. */
-test("reading commands name the session that locks a table (fault 198)", { timeout: 100_000 }, async () => {
+test("reading commands name the session that locks a table (fault 198)", async () => {
   const { call, database } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const holder = await database.pool.connect();
   onTestFinished(() => holder.release());

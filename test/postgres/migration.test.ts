@@ -50,7 +50,7 @@ test.each([
   ["owns", "ALTER SCHEMA %s OWNER TO %r"],
   ["may create in", "GRANT CREATE, USAGE ON SCHEMA %s TO %r"],
 ])("a role that %s all three schemas needs no CREATE on the database (fault 98)", async (_, give) => {
-  const { simcat } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+  const { call } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, { grants: [] });
   for (const schema of ["simcat", "simcat_migrations", "simcat_report"]) {
@@ -59,18 +59,18 @@ test.each([
   }
 
   for (const command of ["check", "migrate", "sync"])
-    expect(await simcat([command], { DATABASE_URL: url })).toMatchObject({ code: 0 });
+    expect(await call([command], { DATABASE_URL: url })).toMatchObject({ code: 0 });
 });
 
 test("check reports a missing schema that the role may not create (fault 98)", async () => {
-  const { simcat } = await fixture([]);
+  const { call } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, { grants: [] });
   await empty.query(`CREATE SCHEMA simcat AUTHORIZATION ${name}`);
   await empty.query("CREATE SCHEMA simcat_migrations");
   await empty.query(`GRANT USAGE ON SCHEMA simcat_migrations TO ${name}`);
 
-  const { code, stdout } = await simcat(["check"], { DATABASE_URL: url });
+  const { code, stdout } = await call(["check"], { DATABASE_URL: url });
 
   expect(code).toBe(69);
   expect(stdout).toContain(`GRANT CREATE ON DATABASE ${new URL(url).pathname.slice(1)} TO ${name};`);
@@ -79,7 +79,7 @@ test("check reports a missing schema that the role may not create (fault 98)", a
 });
 
 test("a role's own settings affect neither the migrated schema nor a check (fault 99)", async () => {
-  const { simcat, query: usual } = await fixture([]);
+  const { call, query: usual } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });
   const { name, url } = await createRole(empty, {
     grants: [`CREATE ON DATABASE ${new URL(empty.url).pathname.slice(1)}`],
@@ -103,7 +103,7 @@ test("a role's own settings affect neither the migrated schema nor a check (faul
   }
 
   for (const command of ["migrate", "check", "sync"])
-    expect(await simcat([command], { DATABASE_URL: url })).toMatchObject({ code: 0 });
+    expect(await call([command], { DATABASE_URL: url })).toMatchObject({ code: 0 });
   expect(await empty.query(DEFINITIONS)).toEqual(await usual(DEFINITIONS));
 });
 
@@ -116,18 +116,18 @@ describe("a journal that lists more than the database contains", () => {
   ])(
     "is not up to date after %s: sync, migrate and check exit with 78 (fault 100)",
     async (statement, missing, hint) => {
-      const { simcat, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+      const { call, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
       await query(statement);
-      expect((await simcat(["sync"])).code).toBe(78);
+      expect((await call(["sync"])).code).toBe(78);
 
-      const { exit, said } = told(await simcat(["migrate"]));
+      const { exit, said } = told(await call(["migrate"]));
       expect({ exit, said }).toEqual({
         exit: 78,
         said: expect.stringMatching(/^all migrations are applied, but the database lacks /),
       });
       expect(said).toContain(missing);
       expect(said).toContain(hint);
-      expect(await simcat(["check"])).toMatchObject({ code: 78, stdout: expect.stringContaining(missing) });
+      expect(await call(["check"])).toMatchObject({ code: 78, stdout: expect.stringContaining(missing) });
     },
   );
 
@@ -140,18 +140,18 @@ describe("a journal that lists more than the database contains", () => {
     ["DROP INDEX simcat.leases_name_token_key", "index leases_name_token_key of simcat.leases"],
     ["DROP INDEX simcat.rejects_open_index", "index rejects_open_index of simcat.rejects"],
   ])("names a missing key or index after %s, and its hint repairs it (fault 118)", async (statement, missing) => {
-    const { simcat, query } = await fixture([]);
+    const { call, query } = await fixture([]);
     const before = await query(DEFINITIONS);
     await query(statement);
 
-    const { exit, said } = told(await simcat(["migrate"]));
+    const { exit, said } = told(await call(["migrate"]));
     expect(exit).toBe(78);
     expect(said).toContain(`but the database lacks ${missing}; no row is lost; as the owner of the tables run `);
-    expect((await simcat(["check"])).stdout).toContain(missing);
+    expect((await call(["check"])).stdout).toContain(missing);
 
     await query(/the tables run (.*;)/.exec(said)?.[1] ?? "");
-    expect(await simcat(["migrate"])).toMatchObject({ code: 0 });
-    expect(await simcat(["check"])).toMatchObject({ code: 0 });
+    expect(await call(["migrate"])).toMatchObject({ code: 0 });
+    expect(await call(["check"])).toMatchObject({ code: 0 });
     expect(await query(DEFINITIONS)).toEqual(before);
   });
 
@@ -161,23 +161,23 @@ describe("a journal that lists more than the database contains", () => {
     ["DROP VIEW simcat_report.library_freshness CASCADE", "view simcat_report.library_freshness"],
     ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.changes"],
   ])("migrate repairs %s without loss of a row (fault 118)", async (statement, missing) => {
-    const { simcat, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
-    expect(await simcat(["sync"])).toMatchObject({ code: 0 });
+    const { call, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+    expect(await call(["sync"])).toMatchObject({ code: 0 });
     const read = async () => [await query(DEFINITIONS), await query("TABLE simcat.scenarios")];
     const before = await read();
     await query(statement);
 
-    const checked = await simcat(["check"]);
+    const checked = await call(["check"]);
     expect(checked.code).toBe(78);
     expect(checked.stdout).toContain(missing);
     expect(checked.stdout).toContain("no row is lost; run simcat migrate, which creates missing views");
-    const migrated = await simcat(["migrate"]);
+    const migrated = await call(["migrate"]);
     expect(migrated).toMatchObject({ code: 0 });
     expect(migrated.stdout).toContain(missing);
 
     expect(await read()).toEqual(before);
-    expect(await simcat(["check"])).toMatchObject({ code: 0 });
-    expect(JSON.parse((await simcat(["migrate", "--json"])).stdout)).toEqual({ applied: 0, recreated: [] });
+    expect(await call(["check"])).toMatchObject({ code: 0 });
+    expect(JSON.parse((await call(["migrate", "--json"])).stdout)).toEqual({ applied: 0, recreated: [] });
   });
 
   test("migrate repairs views in a database whose migrations include one more (fault 118)", async () => {

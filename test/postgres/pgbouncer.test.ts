@@ -13,12 +13,12 @@ const bounced = test.skipIf(findProgram("pgbouncer", "pgbouncer") === null);
 const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
 bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT_URL (fault 84)", async () => {
-  const { call, simcat, service } = await fixture(twenty());
+  const { call, service } = await fixture(twenty());
   const empty = await freshTestDatabase({ empty: true });
   const through = { DATABASE_URL: await startPgbouncer(empty.url), DATABASE_DIRECT_URL: empty.url };
 
-  expect((await simcat(["migrate"], through)).code).toBe(0);
-  expect((await simcat(["sync"], through)).code).toBe(0);
+  expect((await call(["migrate"], through)).code).toBe(0);
+  expect((await call(["sync"], through)).code).toBe(0);
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
   for (const { name } of service.organization.libraries()) {
     service.change("alice", name, {
@@ -26,10 +26,10 @@ bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT
       scenarios: [scenario(2), scenario(4)],
     });
   }
-  expect((await simcat(["backfill"], through)).code).toBe(0);
+  expect((await call(["backfill"], through)).code).toBe(0);
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
   const before = await empty.query("SELECT xmin::text, * FROM simcat.scenarios ORDER BY 2, 3, 4");
-  expect((await simcat(["sync"], through)).stdout).toContain("20 listed, 0 read, 20 skipped");
+  expect((await call(["sync"], through)).stdout).toContain("20 listed, 0 read, 20 skipped");
   expect(await empty.query("SELECT xmin::text, * FROM simcat.scenarios ORDER BY 2, 3, 4")).toEqual(before);
   for (const command of [["status"], ["verify"], ["sync", "--dry-run"]]) {
     expect({ command, ...(await call(command, through)) }).toMatchObject({ command, code: 0 });
@@ -37,11 +37,11 @@ bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT
 });
 
 bounced("works with one server connection in total, and with migrations through the pooler (fault 84)", async () => {
-  const { simcat, service } = await fixture(twenty());
+  const { call, service } = await fixture(twenty());
   const empty = await freshTestDatabase({ empty: true });
   const through = { DATABASE_URL: await startPgbouncer(empty.url, { default_pool_size: "1" }) };
 
-  expect((await simcat(["sync"], through)).code).toBe(0);
+  expect((await call(["sync"], through)).code).toBe(0);
 
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
 });
@@ -50,16 +50,16 @@ bounced(
   "the lease works through PgBouncer: a second run is busy, a stopped one writes nothing (fault 84)",
   async () => {
     const gate = gateAfter(10);
-    const { start, simcat, query, database, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const { start, call, query, database, service } = await fixture(twenty(), { onRequest: gate.onRequest });
     const through = { DATABASE_URL: await startPgbouncer(database.url), DATABASE_DIRECT_URL: database.url };
     const late = start(["sync"], { ...through, SIMCAT_CONCURRENCY: "3" });
     await gate.reached;
 
-    expect((await simcat(["sync"], through)).code).toBe(75);
+    expect((await call(["sync"], through)).code).toBe(75);
     late.process.kill("SIGSTOP");
     gate.open();
     await expireLease(query);
-    expect((await simcat(["sync"], through)).code).toBe(0);
+    expect((await call(["sync"], through)).code).toBe(0);
     const before = await rowVersions(query);
     late.process.kill("SIGCONT");
 
@@ -74,9 +74,9 @@ bounced(
 );
 
 bounced("nothing is left set in the sessions that it shares with others (fault 84)", async () => {
-  const { simcat, database } = await fixture(twenty());
+  const { call, database } = await fixture(twenty());
   const url = await startPgbouncer(database.url, { default_pool_size: "1" });
-  expect((await simcat(["sync"], { DATABASE_URL: url, DATABASE_DIRECT_URL: database.url })).code).toBe(0);
+  expect((await call(["sync"], { DATABASE_URL: url, DATABASE_DIRECT_URL: database.url })).code).toBe(0);
   const other = new pg.Client({ connectionString: url });
   await other.connect();
 

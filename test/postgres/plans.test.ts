@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { pruneUnderLease } from "../../src/db/prune.ts";
@@ -8,8 +8,6 @@ import { parseShare } from "../../src/units.ts";
 import { API_KEY, type Fixture, fixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const never = new AbortController().signal;
 const NEWER = "2030-01-02 at 3:04 PM";

@@ -16,9 +16,7 @@ const ENDLESS_HERE = `
   END $$;
   CREATE TRIGGER take_time AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT EXECUTE FUNCTION public.take_time()`;
 
-test("a run continues after a server crash in its transaction and stores everything once (fault 79)", {
-  timeout: 120_000,
-}, async () => {
+test("a run continues after a server crash in its transaction and stores everything once (fault 79)", async () => {
   const server = await startOwnServer();
   const { query } = server;
   const { start, call, service } = await fixture(thirty());

@@ -56,14 +56,14 @@ test.each([
 ])(
   "a role whose settings change %s: rows, dates and bookmarks are exact, nothing is repeated (faults 58, 166)",
   async (_, settings) => {
-    const { call, simcat, database, query, service, asked } = await fixture(awkward());
+    const { call, database, query, service, asked } = await fixture(awkward());
     const role = await createRole(database);
     for (const [name, value] of Object.entries(settings)) {
       await query(`ALTER ROLE ${role.name} SET ${name} = ${name === "search_path" ? value : `'${value}'`}`);
     }
     const asRole = { DATABASE_URL: role.url };
 
-    expect((await simcat(["sync"], asRole)).code).toBe(0);
+    expect((await call(["sync"], asRole)).code).toBe(0);
 
     expect(await storedRows(query)).toEqual(serviceRows(service.organization));
     expect(

@@ -13,14 +13,14 @@ test("a URL may name a socket directory instead of a host, in every form the dri
   await chmod(directory, 0o777);
   const { url } = await startOwnServer({ unix_socket_directories: directory });
   const { username, password, port, pathname } = new URL(url);
-  const { simcat } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+  const { call } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
 
   for (const socketUrl of [
     `postgres://${username}:${password}@${pathname}?host=${directory}&port=${port}`,
     `postgres://${pathname}?user=${username}&password=${password}&host=${directory}&port=${port}`,
     `postgres://${username}:${password}@${encodeURIComponent(directory)}:${port}${pathname}`,
   ]) {
-    const { code, stdout } = await simcat(["check"], { DATABASE_URL: socketUrl });
+    const { code, stdout } = await call(["check"], { DATABASE_URL: socketUrl });
 
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -28,6 +28,6 @@ test("a URL may name a socket directory instead of a host, in every form the dri
     });
     expect(stdout).not.toContain(password);
     expect(stdout).not.toContain("no-host");
-    expect((await simcat(["sync"], { DATABASE_URL: socketUrl })).code).toBe(0);
+    expect((await call(["sync"], { DATABASE_URL: socketUrl })).code).toBe(0);
   }
 });

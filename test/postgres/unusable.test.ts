@@ -30,10 +30,10 @@ test.each([
 ])(
   "%s ends with 69 at once, says what to fix, and sends the service no request (fault 77)",
   async (_, change, says) => {
-    const { simcat, asked, database } = await fixture(one());
+    const { call, asked, database } = await fixture(one());
     const startedAt = performance.now();
 
-    const ended = await simcat(["sync"], { DATABASE_URL: elsewhere(database.url, change) });
+    const ended = await call(["sync"], { DATABASE_URL: elsewhere(database.url, change) });
 
     expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said: expect.stringMatching(says) });
     expect(ended.stderr).not.toContain("wr0ng-secret");
@@ -42,8 +42,23 @@ test.each([
   },
 );
 
+test("a server that is down ends with 69 after some seconds of retries, without a request (fault 77)", async () => {
+  const { call, asked, database } = await fixture(one());
+
+  const ended = await call(["sync"], {
+    DATABASE_URL: elsewhere(database.url, { port: "1", password: "wr0ng-secret" }),
+  });
+
+  const said = expect.stringMatching(
+    /^connecting to the database failed: .*ECONNREFUSED.*; check that the server runs/,
+  );
+  expect(told(ended)).toEqual({ exit: 69, code: "database_failed", said });
+  expect(ended.stderr).not.toContain("wr0ng-secret");
+  expect(asked()).toEqual([]);
+});
+
 test("a database whose encoding is not UTF8 is refused with 78 and the statement that creates one", async () => {
-  const { simcat, asked, query, database } = await fixture(one());
+  const { call, asked, query, database } = await fixture(one());
   const name = `${new URL(database.url).pathname.slice(1)}_latin`;
   const [{ version } = { version: 0 }] = await query<{ version: number }>(
     "SELECT current_setting('server_version_num')::int AS version",
@@ -52,7 +67,7 @@ test("a database whose encoding is not UTF8 is refused with 78 and the statement
   const provider = version >= 150_000 ? "LOCALE_PROVIDER libc" : "";
   await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' ${provider} LC_COLLATE 'C' LC_CTYPE 'C'`);
   try {
-    const ended = await simcat(["sync"], { DATABASE_URL: elsewhere(database.url, { pathname: `/${name}` }) });
+    const ended = await call(["sync"], { DATABASE_URL: elsewhere(database.url, { pathname: `/${name}` }) });
 
     expect(told(ended)).toEqual({
       exit: 78,
@@ -66,11 +81,11 @@ test("a database whose encoding is not UTF8 is refused with 78 and the statement
 });
 
 test("with a schema newer than the program, each command ends with 78 and writes nothing", async () => {
-  const { simcat, asked, query } = await fixture(one());
+  const { call, asked, query } = await fixture(one());
   await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 4102444800000)");
   const journal = await query("SELECT * FROM simcat_migrations.__drizzle_migrations");
   for (const command of ["sync", "backfill", "migrate", "status"]) {
-    expect({ command, ...told(await simcat([command])) }).toEqual({
+    expect({ command, ...told(await call([command])) }).toEqual({
       command,
       exit: 78,
       code: "configuration",
@@ -83,11 +98,11 @@ test("with a schema newer than the program, each command ends with 78 and writes
 });
 
 test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the command", async () => {
-  const { simcat, asked } = await fixture(one());
+  const { call, asked } = await fixture(one());
   const empty = await freshTestDatabase({ empty: true });
   const schemas = () => empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%' ORDER BY 1");
 
-  const refused = await simcat(["sync"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" });
+  const refused = await call(["sync"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" });
 
   expect(told(refused)).toEqual({
     exit: 78,
@@ -96,8 +111,8 @@ test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the 
   });
   expect(asked()).toEqual([]);
   expect(await schemas()).toEqual([]);
-  expect((await simcat(["migrate"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" })).code).toBe(0);
-  expect((await simcat(["sync"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" })).code).toBe(0);
+  expect((await call(["migrate"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" })).code).toBe(0);
+  expect((await call(["sync"], { DATABASE_URL: empty.url, SIMCAT_AUTO_MIGRATE: "false" })).code).toBe(0);
   expect(await empty.query("SELECT owner FROM simcat.libraries")).toEqual([{ owner: "alice" }]);
 });
 
@@ -134,12 +149,12 @@ test("of two first syncs of an empty database, one reads, the other is busy or h
 });
 
 test("a role that may not create the schema gets an error, and nothing is created (fault 86)", async () => {
-  const { simcat, asked } = await fixture(one());
+  const { call, asked } = await fixture(one());
   const empty = await freshTestDatabase({ empty: true });
   const { url } = await createRole(empty, { grants: [] });
   const name = new URL(empty.url).pathname.slice(1);
 
-  const ended = await simcat(["sync"], { DATABASE_URL: url });
+  const ended = await call(["sync"], { DATABASE_URL: url });
 
   expect(told(ended)).toEqual({
     exit: 69,
@@ -151,12 +166,12 @@ test("a role that may not create the schema gets an error, and nothing is create
 });
 
 test("a role with exactly the documented rights runs sync, backfill and status (fault 86)", async () => {
-  const { simcat, database, query } = await fixture(one());
+  const { call, database, query } = await fixture(one());
   const { url } = await createRole(database);
 
-  expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
-  expect((await simcat(["backfill"], { DATABASE_URL: url })).code).toBe(0);
-  expect((await simcat(["status"], { DATABASE_URL: url })).code).toBe(0);
+  expect((await call(["sync"], { DATABASE_URL: url })).code).toBe(0);
+  expect((await call(["backfill"], { DATABASE_URL: url })).code).toBe(0);
+  expect((await call(["status"], { DATABASE_URL: url })).code).toBe(0);
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }, { status: "ok" }]);
 });
 
@@ -189,7 +204,7 @@ test("a role that cannot begin a run fails before any request, and writes nothin
 });
 
 test("a run without a right on a table fails, names it, and stores no partial library (fault 86)", async () => {
-  const { call, simcat, database, query } = await fixture(one());
+  const { call, database, query } = await fixture(one());
   const { name, url } = await createRole(database);
   for (const right of [
     "INSERT ON TABLE simcat.library_sync",
@@ -210,7 +225,7 @@ test("a run without a right on a table fails, names it, and stores no partial li
     expect(await query("SELECT owner FROM simcat.libraries UNION ALL SELECT owner FROM simcat.scenarios")).toEqual([]);
     await query(`GRANT ${right} TO ${name}`);
   }
-  expect((await simcat(["sync"], { DATABASE_URL: url })).code).toBe(0);
+  expect((await call(["sync"], { DATABASE_URL: url })).code).toBe(0);
 });
 
 test.each([
@@ -237,7 +252,7 @@ test.each([
 });
 
 test("a table that vanishes during a run ends it with the code of its status, then each run with 78 (fault 100)", async () => {
-  const { service, query, simcat, start, asked } = await fixture([library("alice", "Fire")]);
+  const { service, query, call, start, asked } = await fixture([library("alice", "Fire")]);
   service.once({ operation: "listing" }, { kind: "delay", ms: 2_000 });
 
   const running = start(["sync", "--json"]);
@@ -248,5 +263,5 @@ test("a table that vanishes during a run ends it with the code of its status, th
   expect(ended.code).toBe(69);
   expect(JSON.parse(ended.stdout)).toMatchObject({ status: "database_failed", exit_code: 69 });
   expect(await query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "database_failed" }]);
-  expect((await simcat(["sync"])).code).toBe(78);
+  expect((await call(["sync"])).code).toBe(78);
 });

@@ -34,14 +34,14 @@ async function readStorage({ query }: TestDatabase) {
 }
 
 test("a database of the fifteen migrations adopts the baseline and keeps every object and row (fault 101)", async () => {
-  const { simcat } = await fixture([]);
+  const { call } = await fixture([]);
   const [old, made] = [await oldDatabase(), await freshTestDatabase()];
   const before = await readStorage(old);
   expect(Object.values(before.rows).filter((rows) => rows.length > 0).length).toBeGreaterThan(8);
 
   const { entries } = JSON.parse(readFileSync("migrations/meta/_journal.json", "utf8"));
   const migrations = entries.length;
-  expect((await simcat(["check"], { DATABASE_URL: old.url })).stdout).toContain(`${migrations} migrations behind`);
+  expect((await call(["check"], { DATABASE_URL: old.url })).stdout).toContain(`${migrations} migrations behind`);
   expect(await migrate(old.url, never)).toEqual({ applied: migrations, recreated: [] });
 
   const after = await readStorage(old);
@@ -49,7 +49,7 @@ test("a database of the fifteen migrations adopts the baseline and keeps every o
   expect(after.rows).toMatchObject(before.rows);
   expect(await old.query(withoutNotNull)).toEqual(await made.query(withoutNotNull));
   expect(await migrate(old.url, never)).toEqual({ applied: 0, recreated: [] });
-  expect((await simcat(["check"], { DATABASE_URL: old.url })).code).toBe(0);
+  expect((await call(["check"], { DATABASE_URL: old.url })).code).toBe(0);
 });
 
 /** By owner, with the sums of the sizes as far as they are known. */
@@ -80,7 +80,7 @@ const withoutNotNull = `SELECT * FROM (${DEFINITIONS}) AS d WHERE text NOT LIKE 
 
 test("only a changed file is applied, and an earlier simcat does not put the earlier view back", async () => {
   const database = await freshTestDatabase();
-  const { simcat } = await fixture([]);
+  const { call } = await fixture([]);
   const rules = () =>
     database.query<{ name: string; xmin: string }>(
       `SELECT c.relname AS name, r.xmin FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
@@ -98,7 +98,7 @@ test("only a changed file is applied, and an earlier simcat does not put the ear
   const changed = (await rules()).filter(({ xmin }, n) => xmin !== before[n]?.xmin);
   expect(changed.map(({ name }) => name)).toEqual(["prune_history"]);
   for (const args of [["migrate"], ["check"], ["sync"]]) {
-    expect(await simcat(args, { DATABASE_URL: database.url })).toMatchObject({ code: 78 });
+    expect(await call(args, { DATABASE_URL: database.url })).toMatchObject({ code: 78 });
   }
   expect(await database.query("SELECT count(later)::int AS count FROM simcat_report.prune_history")).toEqual([
     { count: 0 },
@@ -156,7 +156,7 @@ test.each([
   ],
 ])("a view that must be %s is kept while a foreign view uses it, which is named (78)", async (_, change, view) => {
   const database = await freshTestDatabase();
-  const { simcat } = await fixture([]);
+  const { call } = await fixture([]);
   const folder = await withViews({ ...change, activity: (text) => `${text}-- later` });
   await database.query(`CREATE VIEW public.mine AS SELECT * FROM simcat_report.${view};
     CREATE VIEW public.more AS SELECT * FROM public.mine`);
@@ -167,7 +167,7 @@ test.each([
     message: expect.stringContaining(`view public.mine uses simcat_report.${view}`),
   });
   expect(await database.query(DEFINITIONS)).toEqual(before);
-  expect(await simcat(["check"], { DATABASE_URL: database.url })).toMatchObject({ code: 0 });
+  expect(await call(["check"], { DATABASE_URL: database.url })).toMatchObject({ code: 0 });
 
   await database.query("DROP VIEW public.mine CASCADE");
   expect(await migrate(database.url, never, { folder })).toEqual({ applied: 1, recreated: [] });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { isInSlice, type Slice } from "../../src/slice.ts";
 import { told } from "../postgres/told.ts";
 import { callCli } from "../support/call-cli.ts";
@@ -6,9 +6,6 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
 import { brokenHistories, expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
-
-// Many consecutive runs, each of which can be slow on a busy machine.
-vi.setConfig({ testTimeout: 240_000 });
 
 /** The settings are judged before the service and the database are asked. */
 const NOWHERE = {

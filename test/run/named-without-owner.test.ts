@@ -15,45 +15,45 @@ const PRETTY = { SIMCAT_LOG_FORMAT: "pretty" };
 const errorOf = ({ code, stderr }: Ended) => ({ code, stderr });
 
 test("sync, backfill, verify and explain accept a name that only one owner has", async () => {
-  const { simcat, asked } = await fixture(ORGANIZATION);
+  const { call, asked } = await fixture(ORGANIZATION);
   // Known only by the listing.
-  expect((await simcat(["sync", "--library", "Fire Risk"])).code).toBe(0);
+  expect((await call(["sync", "--library", "Fire Risk"])).code).toBe(0);
   expect(asked()).toEqual(
     ["GET /libs", "GET /libs/user/alice/Fire%20Risk/metadata", "GET /libs/user/alice/Fire%20Risk/scenarios"].sort(),
   );
-  expect(JSON.parse((await simcat(["sync", "--dry-run", "--json", "--library", "Q1%2FQ2"])).stdout)).toMatchObject({
+  expect(JSON.parse((await call(["sync", "--dry-run", "--json", "--library", "Q1%2FQ2"])).stdout)).toMatchObject({
     read: [{ owner: "bob", library: "Q1/Q2" }],
   });
-  expect((await simcat(["backfill", "--library", "Q1%2FQ2", "--library", "alice/Fire Risk"])).code).toBe(0);
-  const verified = await simcat(["verify", "--json", "--library", "Fire Risk"]);
+  expect((await call(["backfill", "--library", "Q1%2FQ2", "--library", "alice/Fire Risk"])).code).toBe(0);
+  const verified = await call(["verify", "--json", "--library", "Fire Risk"]);
   expect({ code: verified.code, ...JSON.parse(verified.stdout) }).toMatchObject({ code: 0, scenarios_compared: 1 });
-  expect(JSON.parse((await simcat(["explain", "--json", "Q1%2FQ2"])).stdout)).toMatchObject({
+  expect(JSON.parse((await call(["explain", "--json", "Q1%2FQ2"])).stdout)).toMatchObject({
     owner: "bob",
     library: "Q1/Q2",
   });
 });
 
 test("a name that several owners have is a usage error that lists them, without a run row (fault 76)", async () => {
-  const { simcat, call, query } = await fixture(ORGANIZATION);
+  const { call, query } = await fixture(ORGANIZATION);
   const refused = { code: 64, stderr: "simcat: 2 owners have a library Water; write alice/Water or bob/Water\n" };
-  expect(errorOf(await simcat(["sync", "--library", "Water"], PRETTY))).toEqual(refused);
-  expect(errorOf(await simcat(["verify", "--library", "Water"], PRETTY))).toEqual(refused);
+  expect(errorOf(await call(["sync", "--library", "Water"], PRETTY))).toEqual(refused);
+  expect(errorOf(await call(["verify", "--library", "Water"], PRETTY))).toEqual(refused);
   expect(await query("SELECT id FROM simcat.sync_runs")).toEqual([]);
   await call(["sync", "--owner", "bob"]);
-  expect(errorOf(await simcat(["explain", "Water"], PRETTY))).toEqual(refused);
+  expect(errorOf(await call(["explain", "Water"], PRETTY))).toEqual(refused);
 });
 
 test("an unknown name is a usage error that suggests libraries of any owner", async () => {
-  const { simcat, call } = await fixture(ORGANIZATION);
+  const { call } = await fixture(ORGANIZATION);
   const error = (text: string) => ({ code: 64, stderr: `simcat: ${text}\n` });
-  expect(errorOf(await simcat(["sync", "--library", "Fire"], PRETTY))).toEqual(
+  expect(errorOf(await call(["sync", "--library", "Fire"], PRETTY))).toEqual(
     error("Fire is neither listed nor stored (did you mean 'alice/Fire Risk'?)"),
   );
   await call(["sync"]);
-  expect(errorOf(await simcat(["explain", "Watre"], PRETTY))).toEqual(
+  expect(errorOf(await call(["explain", "Watre"], PRETTY))).toEqual(
     error("Watre is not stored, and no run has listed it (did you mean alice/Water or bob/Water?)"),
   );
-  expect(errorOf(await simcat(["libraries", "--owner", "al"], PRETTY))).toEqual(
+  expect(errorOf(await call(["libraries", "--owner", "al"], PRETTY))).toEqual(
     error("owner al is not stored, and no run has listed it (did you mean alice?)"),
   );
 });

@@ -75,9 +75,7 @@ const SPOILT: readonly (readonly [FaultMatch, FaultAction])[] = [
   [{ operation: "metadata" }, { kind: "wrongBody", text: JSON.stringify({ libraryName: 7, description: CANARY_KEY }) }],
 ];
 
-test("no answer of the service makes simcat print or store a secret, even if it has the key (fault 104)", {
-  timeout: 120_000,
-}, async () => {
+test("no answer of the service makes simcat print or store a secret, even if it has the key (fault 104)", async () => {
   const { simcat, call, service, canaries, query } = await world();
   const said: Said[] = [];
   for (const [match, action] of SPOILT) {
@@ -100,9 +98,7 @@ test("no answer of the service makes simcat print or store a secret, even if it 
   expectNone(said);
 });
 
-test("no failure of the database, the address or the configuration reveals a secret (fault 104)", {
-  timeout: 120_000,
-}, async () => {
+test("no failure of the database, the address or the configuration reveals a secret (fault 104)", async () => {
   const { call, start, canaries, query, roleUrl, role, database, service } = await world();
   const said: Said[] = [];
   const run = async (what: string, wanted: number, more: Readonly<Record<string, string>>, args = ["sync"]) => {
@@ -163,9 +159,7 @@ test("no failure of the database, the address or the configuration reveals a sec
   expectNone(said);
 });
 
-test("with secrets read from files, no normal output of a command, worker or page has one (fault 104)", {
-  timeout: 120_000,
-}, async () => {
+test("with secrets read from files, no normal output of a command, worker or page has one (fault 104)", async () => {
   const { simcat, call, start, query, roleUrl } = await world();
   const directory = mkdtempSync(join(tmpdir(), "simcat-canary-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -256,9 +250,7 @@ function secretIn(text: string, url: string): boolean {
   return text.includes(`:${new URL(url).password}@`);
 }
 
-test("a password that the database repeats is masked in logs, rows, JSON and pages (fault 104)", {
-  timeout: 120_000,
-}, async () => {
+test("a password that the database repeats is masked in logs, rows, JSON and pages (fault 104)", async () => {
   const { simcat, call, start, canaries, query, service } = await world();
   const said: Said[] = [];
   const echo = (table: string) =>

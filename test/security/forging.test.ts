@@ -85,7 +85,6 @@ test("each JSON log line is one object of simcat's own, whatever the libraries' 
 
 test.skipIf(findProgram("script", "bsdutils") === null)(
   "names from the service have no effect on a terminal, in every command (fault 107)",
-  { timeout: 120_000 },
   async () => {
     const { environment, call } = await hostileWorld();
     await call(["backfill"]);
