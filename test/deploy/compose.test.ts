@@ -1,12 +1,12 @@
 /** deploy/compose.yaml: two services, each with no more rights than it needs, and no secret in the environment. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { NAMES, SECRET_NAMES } from "../../src/config/settings.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 interface ServiceOfCompose {
   readonly environment: Readonly<Record<string, string>>;
@@ -60,8 +60,7 @@ test("secrets are files outside of the repository, and every setting is a settin
 });
 
 test("the roles get the passwords of the worker's URLs", () => {
-  const folder = mkdtempSync(join(tmpdir(), "simcat-compose-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryDirectory();
   writeFileSync(join(folder, "database_url"), "postgres://simcat_writer:aa11@postgres:5432/simcat");
   writeFileSync(join(folder, "database_direct_url"), "postgresql://simcat_migrator:bb22@postgres:5432/simcat\n");
   writeFileSync(join(folder, "psql"), '#!/bin/sh\necho "$@"\ncat\n', { mode: 0o755 });

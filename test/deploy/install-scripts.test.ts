@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);
 /** npm passes its settings on to the scripts that it runs, such as `npm test`. */
@@ -11,8 +11,7 @@ const environment = Object.fromEntries(Object.entries(process.env).filter(([name
 
 /** Installs a package whose install script creates the file `ran` beside it. Returns the files of the installed package. */
 async function install(...settings: string[]): Promise<string[]> {
-  const directory = await mkdtemp(join(tmpdir(), "simcat-install-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   const npm = (...args: string[]) => run("npm", args, { cwd: directory, env: environment });
   await mkdir(join(directory, "scripted"));
   const scripted = {

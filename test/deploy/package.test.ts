@@ -4,10 +4,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);
 
@@ -121,8 +122,7 @@ test("notices and bill of materials name each bundled package with version and l
 
 test("a build fails if a package of the bundle has no license text (fault 174)", async () => {
   const { listPackages } = await import(resolve("notices.mjs"));
-  const directory = await mkdtemp(join(tmpdir(), "simcat-license-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   const pack = join(directory, "node_modules/@owner/unlicensed");
   await mkdir(pack, { recursive: true });
   await writeFile(join(pack, "package.json"), '{"name":"@owner/unlicensed","version":"1.2.3","license":"MIT"}');

@@ -1,11 +1,11 @@
 /** Checks the promises of docs/releasing.md that can be read from the repository. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);
 const manifest: { version: string } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -93,8 +93,7 @@ test("a job that may write runs only programs of the runner, not the project or 
 
 /** Builds the image with a `docker` that prints its arguments, and this digest of the base image. */
 async function buildImage(digest: string) {
-  const directory = mkdtempSync(join(tmpdir(), "simcat-docker-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   const docker = `#!/bin/sh\nif [ "$2" = imagetools ]; then echo '"${digest}"'; else echo "$@" >&2; fi\n`;
   writeFileSync(join(directory, "docker"), docker, { mode: 0o755 });
   const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };

@@ -1,6 +1,4 @@
 /** Checks what each role of deploy/roles.sql can do, and that it can do nothing else. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -9,6 +7,7 @@ import { organizationOf } from "../../src/mock/organization.ts";
 import { callCli } from "../support/call-cli.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { library, scenario } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { useCluster } from "./cluster.ts";
 
 const cluster = useCluster();
@@ -174,8 +173,7 @@ describe("the reader", () => {
     });
     const [verified] = await answers("verify", "--json");
     expect(verified).toMatchObject({ agrees: true, scenarios_compared: 3, exit_code: 0 });
-    const out = mkdtempSync(join(tmpdir(), "simcat-report-"));
-    onTestFinished(() => rmSync(out, { recursive: true, force: true }));
+    const out = temporaryDirectory();
     expect((await answers("report", "--json", "--out", join(out, "page.html")))[0]).toMatchObject({ owners: [] });
     const [exported] = await answers("export", "--out", out, "--owner", "alice", "--format", "csv", "--json");
     expect(exported).toMatchObject({

@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { EXIT } from "../../src/errors.ts";
 import { findProgram } from "../support/programs.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const UNITS = new URL("../../deploy/systemd/", import.meta.url);
 const systemdAnalyze = findProgram("systemd-analyze", "systemd");
@@ -15,8 +15,7 @@ const valuesOf = (unit: string, name: string) =>
   );
 
 test.skipIf(systemdAnalyze === null)("systemd accepts every unit", () => {
-  const directory = mkdtempSync(join(tmpdir(), "simcat-systemd-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const units = readdirSync(UNITS);
   expect(units).toEqual(["simcat-sync.service", "simcat-sync.timer", "simcat.service"]);
   for (const unit of units) {

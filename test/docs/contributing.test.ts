@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, cp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const COPIED = [
   "src",
@@ -36,8 +36,7 @@ async function readExample(): Promise<Block[]> {
 
 /** A copy of the project in which a migration can be made and a build can be run. Removed after the test. */
 async function copyProject(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "simcat-contributing-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   for (const path of [...COPIED, "drizzle.config.ts"]) {
     await cp(path, join(directory, path), { recursive: true });
   }

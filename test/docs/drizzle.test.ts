@@ -1,16 +1,16 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { cp, readdir, readFile } from "node:fs/promises";
+import { relative } from "node:path";
 import { promisify } from "node:util";
 import { is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { readObjectNames } from "../../src/db/missing-objects.ts";
 import * as schema from "../../src/db/schema.ts";
 import { hashViews, loadViews } from "../../src/db/views.ts";
 import { useTestDatabase } from "../support/database.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const database = useTestDatabase();
 const drizzleKit = (...args: string[]) =>
@@ -116,8 +116,7 @@ test("migrations/meta/_views.json has the time of the last change of a view", as
 });
 
 test("drizzle-kit would generate nothing", async () => {
-  const copy = await mkdtemp(join(tmpdir(), "simcat-migrations-"));
-  onTestFinished(() => rm(copy, { recursive: true }));
+  const copy = temporaryDirectory();
   await cp("migrations", copy, { recursive: true });
   const before = await readdir(copy, { recursive: true });
   // It takes no absolute directory.

@@ -1,15 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -19,6 +9,7 @@ import { addRows, day, deriveEvents } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { type Ended, type Running, runCli, startCli } from "../support/cli.ts";
 import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { duckdb } from "./read-files.ts";
 
 /** Two owners, three libraries, two versions of one of them, one run that saw everything. */
@@ -49,12 +40,6 @@ async function fill(): Promise<string> {
   return database().url;
 }
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "simcat-export-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 /** Exports with only the settings of the database. */
 async function simcat(args: readonly string[], url?: string): Promise<Ended> {
   return callCli(["export", ...args], { DATABASE_URL: url ?? (await fill()), SIMCAT_LOG_FORMAT: "pretty" });
@@ -71,7 +56,7 @@ const jsonRows = (path: string): Record<string, unknown>[] =>
 
 describe("simcat export", () => {
   test("writes libraries, scenarios and activity as Parquet by default, and prints what it wrote", async () => {
-    const out = join(folder(), "a", "b");
+    const out = join(temporaryDirectory(), "a", "b");
 
     const { code, stdout, stderr } = await simcat(["--out", out]);
 
@@ -101,7 +86,7 @@ describe("simcat export", () => {
   });
 
   test("stamps each Parquet file and the manifest with the version, the moment and the filters", async () => {
-    const out = folder();
+    const out = temporaryDirectory();
     const args = ["libraries", "libraries", "--owner", "ann", "--since", "2026-01-02", "--out", out, "--json"];
     const { code, stdout } = await simcat(args);
     expect(code).toBe(0);
@@ -136,7 +121,7 @@ describe("simcat export", () => {
     const hint = expect.stringContaining("the database has no simcat schema yet; run: simcat migrate");
     expect(await simcat([], empty)).toMatchObject({ code: 78, stderr: hint });
     const { url } = await freshTestDatabase();
-    const out = folder();
+    const out = temporaryDirectory();
     for (const format of ["parquet", "csv", "jsonl"]) {
       expect(await simcat(["libraries", "--format", format, "--out", out], url)).toMatchObject({
         code: 0,
@@ -150,7 +135,7 @@ describe("simcat export", () => {
   });
 
   test("--as-of exports the libraries and scenarios of that moment, and only those by default", async () => {
-    const out = folder();
+    const out = temporaryDirectory();
     const args = ["--format", "jsonl", "--out", out, "--as-of"];
     expect((await simcat([...args, "2026-01-09T23:59:59.999999Z"])).code).toBe(0);
     const descriptions = () =>
@@ -172,7 +157,7 @@ describe("simcat export", () => {
     ["run_history", "2026-01-02", ["2,sync"]],
     ["changes", "2026-01-05T12:00:00", ["2026-01-10T00:00:00.000000Z,changed", "2026-01-10T00:00:00.000000Z,added"]],
   ])("exports the rows of %s --since %s, of all owners or the named ones", async (selected, since, expected) => {
-    const out = folder();
+    const out = temporaryDirectory();
     const [view = "", ...owners] = selected.split(" ");
     expect((await simcat([view, ...owners, "--format", "csv", "--since", since, "--out", out])).code).toBe(0);
     const rows = csvRows(join(out, `${view}.csv`)).map((line) => line.split(",").slice(0, 2).join(","));
@@ -180,7 +165,7 @@ describe("simcat export", () => {
   });
 
   test("--since before the history began warns of each view that lacks rows, also in the manifest (fault 206)", async () => {
-    const out = folder();
+    const out = temporaryDirectory();
     const cut = (view: string) =>
       `${view} lacks rows of the time from --since 2025-12-31T00:00:00.000000Z on: it is complete since 2026-01-01T00:00:00.000000Z`;
     const args = ["libraries", "changes", "events", "daily_owners", "--format", "csv", "--out", out, "--since"];
@@ -225,7 +210,7 @@ describe("wrong arguments exit with 64, write nothing, and name the valid ones",
     [["--since", "2999-01-01"], /--since 2999-01-01T00:00:00\.000000Z is in the future/],
     [["--owner", "anne"], /owner anne is not stored, and no run has listed it \(did you mean ann\?\)/],
   ])("%j", async (args, message) => {
-    const out = join(folder(), "out");
+    const out = join(temporaryDirectory(), "out");
     const { code, stdout, stderr } = await simcat([...args, "--out", out]);
     expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
     expect(stderr).toMatch(message);
@@ -236,7 +221,7 @@ describe("wrong arguments exit with 64, write nothing, and name the valid ones",
 describe("files appear under their names only when all are complete", () => {
   /** A directory with the export of yesterday. */
   function earlierExport(): { readonly out: string; readonly unchanged: () => void } {
-    const out = folder();
+    const out = temporaryDirectory();
     for (const name of ["libraries.csv", "scenarios.csv", "manifest.json"]) writeFileSync(join(out, name), "yesterday");
     return {
       out,
@@ -274,7 +259,7 @@ describe("files appear under their names only when all are complete", () => {
       .sort();
 
   test("an export removes the files of one that was killed over a day ago, and no others (fault 137)", async () => {
-    const out = folder();
+    const out = temporaryDirectory();
     const killed = await startBlocked(out);
     killed.process.kill("SIGKILL");
     await killed.ended;
@@ -309,7 +294,7 @@ describe("files appear under their names only when all are complete", () => {
 
   test("a full disk ends it with 64, names the directory and the reason, and leaves what was there", async (context) => {
     const url = await fill();
-    const disk = folder();
+    const disk = temporaryDirectory();
     try {
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk], { stdio: "ignore" });
     } catch {
@@ -342,7 +327,7 @@ describe("files appear under their names only when all are complete", () => {
   });
 
   test("a lost connection repeats the export from its start, and leaves no temporary file", async () => {
-    const out = folder();
+    const out = temporaryDirectory();
     const running = await startBlocked(out);
     await database().query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -361,7 +346,7 @@ test("takes all locks before it writes, with patience, also as a reader, and has
   const reader = await createRole(fresh, {
     grants: ["USAGE ON SCHEMA simcat_report", "SELECT ON ALL TABLES IN SCHEMA simcat_report"],
   });
-  const out = folder();
+  const out = temporaryDirectory();
   const writer = await fresh.pool.connect();
   onTestFinished(() => writer.release());
   await writer.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
@@ -386,7 +371,7 @@ test("--safe-csv escapes cells that a spreadsheet would run, and no numbers (fau
     "scenarios",
     texts.map((scenario_name, at) => ({ scenario_id: at + 1, scenario_name, parent_id: -5 - at })),
   );
-  const out = folder();
+  const out = temporaryDirectory();
   const args = ["scenarios", "--out", out];
   expect((await simcat([...args, "--format", "csv", "--safe-csv"], fresh.url)).code).toBe(0);
   const path = join(out, "scenarios.csv");
@@ -410,7 +395,7 @@ test("rows of megabytes do not add up in memory", async () => {
     `INSERT INTO simcat.libraries (owner, library_name, description, first_seen_at, changed_at, run_id)
      SELECT 'ann', i::text, repeat(md5(i::text) || '🌲', 50000), now(), now(), 1 FROM generate_series(1, 40) AS i`,
   );
-  const out = folder();
+  const out = temporaryDirectory();
   const limited = { DATABASE_URL: url, NODE_OPTIONS: "--max-old-space-size=64" };
   expect(await runCli(["export", "libraries", "--out", out], limited)).toMatchObject({ code: 0 });
   const path = join(out, "libraries.parquet");

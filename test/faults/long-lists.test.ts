@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { scenarioSource } from "../support/mock/answer.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { changeLibrary, changeScenario, type MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { lastRun, libraryLogLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
@@ -191,8 +191,7 @@ test("items over 16 MiB are rejected without their memory, as is a small bomb (f
       { kind: "headers", set: { "content-encoding": "gzip, gzip" } },
     ]),
   ]);
-  const directory = mkdtempSync(join(tmpdir(), "simcat-memory-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   writeFileSync(join(directory, "measure.mjs"), MEASURE);
   const MEASURED_IN = join(directory, "measured.json");
 

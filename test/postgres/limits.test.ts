@@ -1,10 +1,9 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
 
@@ -48,7 +47,7 @@ test("a merge that exceeds the role's limits is stored, and none of it is compil
 test("each transaction of each command starts without the role's limits (fault 88)", async () => {
   const { call, database } = await fixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const proxy = await startPostgresProxy(database.url);
-  const page = join(await mkdtemp(join(tmpdir(), "simcat-limits-")), "page.html");
+  const page = join(temporaryDirectory(), "page.html");
   const begun: string[] = [];
   proxy.judge = (statement) => {
     if (/^\s*(BEGIN|START TRANSACTION)/i.test(statement)) begun.push(statement);

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { status } from "../../src/cli/status.ts";
@@ -7,6 +5,7 @@ import { createContext } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { told } from "./told.ts";
 
 const NAMED = expect.stringMatching(
@@ -19,8 +18,7 @@ test("reading commands name the session that locks a table (fault 198)", async (
   const holder = await database.pool.connect();
   onTestFinished(() => holder.release());
   await holder.query("BEGIN; LOCK TABLE simcat.libraries IN ACCESS EXCLUSIVE MODE");
-  const folder = mkdtempSync(join(tmpdir(), "simcat-locked-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   const read = async (...args: string[]) => ({ args, ...told(await call(args, { SIMCAT_LOG_FORMAT: "json" })) });
 
   const ended = await Promise.all([

@@ -1,7 +1,6 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 interface Journal {
   readonly entries: { idx: number; when: number; tag: string; version: string; breakpoints: boolean }[];
@@ -30,8 +29,7 @@ export async function withViews(change: Readonly<Record<string, (text: string) =
 }
 
 async function copyMigrations(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "simcat-migrations-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   await cp("migrations", folder, { recursive: true });
   return folder;
 }

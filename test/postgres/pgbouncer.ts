@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /**
  * PgBouncer in transaction mode in front of a database; all other settings as in Debian's package.
@@ -15,7 +15,7 @@ export async function startPgbouncer(
 ): Promise<string> {
   const { hostname, port, pathname, username, password } = new URL(databaseUrl);
   const name = pathname.slice(1);
-  const directory = mkdtempSync(join(tmpdir(), "simcat-pgbouncer-"));
+  const directory = temporaryDirectory();
   const own = await freePort();
   const quoted = (text: string) => `"${decodeURIComponent(text).replaceAll('"', '""')}"`;
   writeFileSync(join(directory, "users.txt"), `${quoted(username)} ${quoted(password)}\n`);
@@ -46,10 +46,7 @@ export async function startPgbouncer(
   child.stderr?.on("data", (text) => {
     said += text;
   });
-  onTestFinished(() => {
-    child.kill("SIGQUIT");
-    rmSync(directory, { recursive: true, force: true });
-  });
+  onTestFinished(() => void child.kill("SIGQUIT"));
   await vi.waitFor(
     () =>
       new Promise<void>((resolve, reject) => {

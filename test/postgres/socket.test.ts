@@ -1,14 +1,12 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { chmod } from "node:fs/promises";
+import { expect, test } from "vitest";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startOwnServer } from "./own-server.ts";
 
 test("a URL may name a socket directory instead of a host, in every form the driver accepts (fault 99)", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "simcat-socket-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   // The server may run as another user.
   await chmod(directory, 0o777);
   const { url } = await startOwnServer({ unix_socket_directories: directory });

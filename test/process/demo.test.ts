@@ -1,11 +1,11 @@
 import * as childProcess from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { newStateDir } from "../embedded/keepers.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const filesUnder = (directory: string) => readdirSync(directory, { recursive: true, encoding: "utf8" });
 
@@ -15,16 +15,9 @@ const userEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^npm_|DATABASE/i.test(name)),
 ) as Record<string, string>;
 
-/** An empty directory, removed after the test. */
-function emptyDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "simcat-demo-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 /** Installs the packed project with its dependencies in the directory, as its users do. */
 async function installPackage(directory: string): Promise<void> {
-  const packed = emptyDirectory();
+  const packed = temporaryDirectory();
   await execFile("npm", ["pack", "--ignore-scripts", "--pack-destination", packed]);
   const [archive = ""] = readdirSync(packed);
   const options = ["--prefer-offline", "--no-audit", "--no-fund"];
@@ -33,10 +26,10 @@ async function installPackage(directory: string): Promise<void> {
 
 test("the tour syncs, reads only edits again, answers SQL, draws a page and leaves no process", async () => {
   const stateDir = newStateDir();
-  const installed = emptyDirectory();
+  const installed = temporaryDirectory();
   await installPackage(installed);
   for (const { directory, program, args, simcat } of [
-    { directory: emptyDirectory(), program: process.execPath, args: [MAIN], simcat: `node ${MAIN}` },
+    { directory: temporaryDirectory(), program: process.execPath, args: [MAIN], simcat: `node ${MAIN}` },
     { directory: installed, program: "npx", args: ["--no", "simcat"], simcat: "npx simcat" },
   ]) {
     const environment = { ...userEnvironment, SIMCAT_STATE_DIR: stateDir };

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
@@ -8,6 +7,7 @@ import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { gateAfter, gateBeforeListing } from "./gate.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
 
@@ -168,8 +168,7 @@ test.runIf(process.platform === "linux").each(NOHUP)(
   async (_, command) => {
     const gate = gateAfter(14);
     const { environment, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
-    const directory = mkdtempSync(join(tmpdir(), "simcat-nohup-"));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = temporaryDirectory();
     const script = join(directory, "script");
     const program = `'${process.execPath}' '${MAIN}'`;
     writeFileSync(script, `${program} sync\nexit $?\n`);

@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { createRole, GRANTS } from "../postgres/roles.ts";
 import type { Running } from "../support/cli.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import type { FaultAction, FaultMatch } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { CANARY_KEY, CANARY_PASSWORD, dump, formsOf, secretsIn } from "./canary.ts";
 
 interface World extends Fixture {
@@ -161,8 +161,7 @@ test("no failure of the database, the address or the configuration reveals a sec
 
 test("with secrets read from files, no normal output of a command, worker or page has one (fault 104)", async () => {
   const { simcat, call, start, query, roleUrl } = await world();
-  const directory = mkdtempSync(join(tmpdir(), "simcat-canary-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   writeFileSync(join(directory, "key"), `${CANARY_KEY}\n`);
   writeFileSync(join(directory, "url"), `${roleUrl}\n`);
   const canaries = {

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Valid names that a log, a terminal or a page would interpret. */
 const HOSTILE = [
@@ -126,8 +126,7 @@ test.skipIf(findProgram("script", "bsdutils") === null)(
 test("the report and its page hold names as text: no element, no script, and a strict CSP (fault 108)", async () => {
   const { call } = await hostileWorld();
   await call(["backfill"]);
-  const directory = mkdtempSync(join(tmpdir(), "simcat-report-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const page = join(directory, "report.html");
 
   expect((await call(["report", "--out", page])).code).toBe(0);

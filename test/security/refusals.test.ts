@@ -1,10 +1,10 @@
-import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { API_KEY, fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const one = () => [library("alice", "Fire", { scenarios: [1] })];
 
@@ -38,8 +38,7 @@ test.each([
   ["SIMCAT_CONCURRENCY", 0o644, false],
 ] as const)("a .env file with %s and the mode %o causes a warning: %s (fault 172)", async (name, mode, isWarned) => {
   const { environment } = await fixture([]);
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), "simcat-dotenv-")));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = realpathSync(temporaryDirectory());
   const { [name]: value = "5", ...others }: Record<string, string> = environment;
   const file = join(directory, ".env");
   writeFileSync(file, `${name}=${value}\n`);
@@ -61,8 +60,7 @@ test.each([
 
 test("a .env file in the working directory is read; the environment overrides it (fault 68)", async () => {
   const { environment, query } = await fixture(one());
-  const directory = mkdtempSync(join(tmpdir(), "simcat-dotenv-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const { SIMCAT_BASE_URL = "", DATABASE_URL = "" } = environment;
   writeFileSync(
     join(directory, ".env"),

@@ -1,40 +1,14 @@
-/** Created for these tests, for 127.0.0.1, localhost and service.test; valid until 2120, trusted by no system. */
-export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBeTCCAR+gAwIBAgIBATAKBggqhkjOPQQDAjAWMRQwEgYDVQQDDAtzaW1jYXQg
-dGVzdDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowFjEUMBIGA1UE
-AwwLc2ltY2F0IHRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATipxf+TDmm
-E8DwcYiHiVo/PGnO8qPf6Aynqeq5KoEgHYB72AYRj/X4ZYXrPMwuGchjXs2GJTu1
-co70VW1mQO1Ko1wwWjAoBgNVHREEITAfgglsb2NhbGhvc3SCDHNlcnZpY2UudGVz
-dIcEfwAAATAPBgNVHRMBAf8EBTADAQH/MB0GA1UdDgQWBBTQOK+yVHl63uahx61z
-1+Stw82p2TAKBggqhkjOPQQDAgNIADBFAiAoohQvRXmm75/UcKJVmRS1oqEg9Gca
-p+QzYTyHKlChjAIhAN9oV6yL/qzTWJlZECpbyrWxkbozfj49nilBilQ2DgsH
------END CERTIFICATE-----
-`;
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
-export const CERTIFICATE_KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjkYmr7IVa9Eu7NEM
-3gGUDGA6jj8ent6PWNq/nQDy67ShRANCAATipxf+TDmmE8DwcYiHiVo/PGnO8qPf
-6Aynqeq5KoEgHYB72AYRj/X4ZYXrPMwuGchjXs2GJTu1co70VW1mQO1K
------END PRIVATE KEY-----
-`;
+/** A file with a certificate and its key, both made for these tests: valid until 2120, trusted by no system. */
+function readCertificate(file: string) {
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  const pem = readFileSync(path, "utf8");
+  return { path, cert: pem, key: pem };
+}
 
-/** For other.test; valid until 2120. */
-export const OTHER_HOST = {
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBeTCCAR+gAwIBAgIUG90BDYrzZji9/+slLNv7SvssqMowCgYIKoZIzj0EAwIw
-FjEUMBIGA1UEAwwLc2ltY2F0IHRlc3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAx
-MDEwMDAwMDBaMBYxFDASBgNVBAMMC3NpbWNhdCB0ZXN0MFkwEwYHKoZIzj0CAQYI
-KoZIzj0DAQcDQgAEEytazmeUegeUi+SFmvx6Jy7NqsZBI4d+ONUlz1JJgZcAslzF
-sILgVywGhZ0XboU9ZZgxq2GEw0nWxPGs/P8Xm6NJMEcwFQYDVR0RBA4wDIIKb3Ro
-ZXIudGVzdDAPBgNVHRMBAf8EBTADAQH/MB0GA1UdDgQWBBSQeLXnj21Np5byrdmZ
-u68NREXdFDAKBggqhkjOPQQDAgNIADBFAiB26b82Zv+Pqvkqp0/o/7Cx2PS2SrwM
-N0al6su6hZYAoQIhAONPx/YAMFyM6hdxrMlCzTi0KeKy0i18rYh9m0YH2Edw
------END CERTIFICATE-----
-`,
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgMBaPomJIJd1md97g
-x/yEv+FtVmAeEbEO5mgXhTu70mKhRANCAAQTK1rOZ5R6B5SL5IWa/HonLs2qxkEj
-h3441SXPUkmBlwCyXMWwguBXLAaFnRduhT1lmDGrYYTDSdbE8az8/xeb
------END PRIVATE KEY-----
-`,
-};
+/** For 127.0.0.1, localhost and service.test. */
+export const OWN_HOST = readCertificate("own-host.pem");
+/** For other.test. */
+export const OTHER_HOST = readCertificate("other-host.pem");

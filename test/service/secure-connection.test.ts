@@ -1,13 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ConfigurationError, SourceUnavailableError } from "../../src/errors.ts";
-import { CERTIFICATE } from "./certificate.ts";
+import { OWN_HOST } from "./certificate.ts";
 import {
   collect,
   failureOf,
@@ -41,14 +38,6 @@ async function listElsewhere(url: URL, environment: Record<string, string>): Pro
   return stdout.trim();
 }
 
-function certificateFile(): string {
-  const directory = mkdtempSync(join(tmpdir(), "simcat-test-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const file = join(directory, "ca.pem");
-  writeFileSync(file, CERTIFICATE);
-  return file;
-}
-
 /** A proxy that forwards everything to one port and records its requests. */
 async function serveProxy(port: number) {
   const asked: string[] = [];
@@ -78,7 +67,7 @@ describe("a proxy", () => {
     const server = await serveTls();
     const proxy = await serveProxy(server.port);
     const environment = {
-      NODE_EXTRA_CA_CERTS: certificateFile(),
+      NODE_EXTRA_CA_CERTS: OWN_HOST.path,
       HTTPS_PROXY: `http://user:pa%20ss@127.0.0.1:${proxy.port}`,
     };
     expect(await listElsewhere(https, environment)).toBe("1 listed");

@@ -12,7 +12,7 @@ import { onTestFinished } from "vitest";
 import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
 import { createRedactor } from "../../src/secrets.ts";
 import { openService, type Service, type ServiceEvent, type ServiceOptions } from "../../src/service/client.ts";
-import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
+import { OWN_HOST } from "./certificate.ts";
 
 export const KEY = "canary-5f1d2c/9";
 
@@ -54,9 +54,7 @@ export async function serve(answer: RequestListener, options: { tls?: boolean } 
     arrivals.push(performance.now());
     answer(request, response);
   };
-  const server: Server = options.tls
-    ? createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, listener)
-    : createServer(listener);
+  const server: Server = options.tls ? createTlsServer(OWN_HOST, listener) : createServer(listener);
   const port = await listen(server);
   return { url: new URL(`${options.tls ? "https" : "http"}://127.0.0.1:${port}/v1/`), port, targets, arrivals };
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:https";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SourceUnavailableError } from "../../src/errors.ts";
 import type { Service } from "../../src/service/client.ts";
-import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
+import { OWN_HOST } from "./certificate.ts";
 import {
   collect,
   failureOf,
@@ -35,8 +35,7 @@ describe("Retry-After", () => {
       secondCame = resolve;
     });
     const server = createServer({
-      cert: CERTIFICATE,
-      key: CERTIFICATE_KEY,
+      ...OWN_HOST,
       SNICallback(_, done) {
         handshakes++;
         if (handshakes !== 2) {

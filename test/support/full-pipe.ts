@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { hasErrorCode } from "../../src/errors.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** A pipe that is full from the start. */
 export interface FullPipe {
@@ -15,14 +15,10 @@ export interface FullPipe {
 const FILLING = "\0";
 
 export function createFullPipe(): FullPipe {
-  const directory = mkdtempSync(join(tmpdir(), "simcat-pipe-"));
-  const path = join(directory, "pipe");
+  const path = join(temporaryDirectory(), "pipe");
   execFileSync("mkfifo", [path]);
   const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
-  onTestFinished(() => {
-    closeSync(descriptor);
-    rmSync(directory, { recursive: true, force: true });
-  });
+  onTestFinished(() => closeSync(descriptor));
   const page = Buffer.alloc(4096, FILLING);
   untilRefused(() => writeSync(descriptor, page));
   return {
