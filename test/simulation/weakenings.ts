@@ -1,397 +1,323 @@
 import type { Mutation } from "../mutations/mutated-copy.ts";
 
-/** The weakenings that the simulation must detect, grouped by the promise that each one breaks. */
-export const WEAKENINGS: readonly Mutation[] = [
-  {
-    name: "an equal text is enough to skip",
-    file: "src/sync/rules/decide.ts",
-    line: "if (sync.rereadReason !== null) return",
-    instead:
+type Row = readonly [name: string, line: string, instead: string];
+
+/** By the file that they change: the promise that is broken, a line, and a wrong version of it. */
+const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
+  "src/sync/rules/decide.ts": [
+    [
+      "an equal text is enough to skip",
+      "if (sync.rereadReason !== null) return",
       'if (listed.lastModified === sync.bookmark) return { kind: "skip", reason: "unchanged" };\n  if (sync.rereadReason !== null) return',
-  },
-  {
-    name: "a bookmark settles immediately",
-    file: "src/sync/rules/settle.ts",
-    line: "seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null",
-    instead: "seenAt : null",
-  },
-  {
-    name: "a cached answer settles",
-    file: "src/sync/rules/library-content.ts",
-    line: "facts.mayBeOther || isSuspect(",
-    instead: "facts.mayBeOther || false && isSuspect(",
-  },
-  {
-    name: "no read is ever due because of its age",
-    file: "src/sync/rules/settle.ts",
-    line: "return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 &&",
-    instead: "return now < 0 &&",
-  },
-  {
-    name: "a listed text is not recorded before content is read",
-    file: "src/sync/rules/plan.ts",
-    line: "states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : NEW_DATE;",
-    instead: "states[index] = SAME_DATE;",
-  },
-  {
-    name: "a partial read counts as a whole one",
-    file: "src/db/store/save-libraries.ts",
-    line: 'rereadReason: library.isPartial ? "rejects" :',
-    instead: "rereadReason:",
-  },
-  {
-    name: "a partial read marks the scenarios it lacks",
-    file: "src/db/store/save-scenarios.ts",
-    line: "if (missing === 0 || library.isPartial) return",
-    instead: "if (missing === 0) return",
-  },
-  {
-    name: "a cached list confirms what an earlier one lacked",
-    file: "src/db/store/save-scenarios.ts",
-    line: "const isSuspect = library.suspectReads > 0;",
-    instead: "const isSuspect = library.suspectReads < 0;",
-  },
-  {
-    name: "a shrunk list is accepted immediately",
-    file: "src/sync/rules/guard.ts",
-    line: 'return listed === 0 || isOver(missing, live, maxRemoved) ? "withhold" : "mark";',
-    instead: 'return "mark";',
-  },
-  {
-    name: "a listing with unreadable entries counts as whole",
-    file: "src/service/wire/wire-listing.ts",
-    line: "incomplete: explainIncomplete(unread, ownerless),",
-    instead: "incomplete: null,",
-  },
-  {
-    name: "one page counts as the whole listing",
-    file: "src/service/client.ts",
-    line: "nextPage === null ? null : ONE_PAGE",
-    instead: "null",
-  },
-  {
-    name: "an empty listing is accepted",
-    file: "src/sync/rules/guard.ts",
-    line: "if (!allowed && listedCount === 0 && liveCount > 0) {",
-    instead: "if (!allowed && listedCount < 0) {",
-  },
-  {
-    name: "the guard forgets the last 24 hours",
-    file: "src/sync/rules/guard.ts",
-    line: "const removed = facts.missing + facts.removedLately;",
-    instead: "const removed = facts.missing;",
-  },
-  {
-    name: "a hold lapses when the share has changed",
-    file: "src/sync/rules/guard.ts",
-    line: "if (facts.heldBefore > 0) {",
-    instead: "if (facts.heldBefore < 0) {",
-  },
-  {
-    name: "new libraries dilute the share while removals are held",
-    file: "src/sync/plan-run.ts",
-    line: "readRemovalNumbers(connection, heldSince)",
-    instead: "readRemovalNumbers(connection, null)",
-  },
-  {
-    name: "removals that were allowed stay in the base",
-    file: "src/db/read/removal-numbers.ts",
-    line: "AND (l.removed_at IS NULL OR l.run_id NOT IN (SELECT id FROM allowed))",
-    instead: "",
-  },
-  {
-    name: "removals that were allowed count as removed lately",
-    file: "src/db/read/removal-numbers.ts",
-    line: "WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone",
-    instead: "WHERE removed_at > since.at) AS gone",
-  },
-  {
-    name: "libraries of incomplete listings dilute the share",
-    file: "src/db/read/removal-numbers.ts",
-    line: "FROM simcat.sync_runs WHERE listing_complete",
-    instead: "FROM simcat.sync_runs",
-  },
-  {
-    name: "a library that went, returned and is missing counts twice",
-    file: "src/sync/plan-run.ts",
-    line: "return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;",
-    instead: "return gone + again.size - missing.filter((key) => again.has(keyText(key)) && gone < 0).length;",
-  },
-  {
-    name: "holds are not recorded",
-    file: "src/db/store/save-listing.ts",
-    line: "await this.#save(held, holding,",
-    instead: "await this.#save(held.slice(0, 0), holding,",
-  },
-  {
-    name: "the oldest content is not read first",
-    file: "src/sync/rules/plan.ts",
-    line: "(times[a] ?? 0) - (times[b] ?? 0) || a - b",
-    instead: "a - b",
-  },
-  {
-    name: "overdue libraries wait for their turn",
-    file: "src/sync/rules/plan.ts",
-    line: "if (isOverdue(context.now, sync, context.fullEveryMs)) return OVERDUE;",
-    instead: "",
-  },
-  {
-    name: "an interrupted restart trusts the hashes",
-    file: "src/sync/run.ts",
-    line: "request.restart ? backfillSince : restartedAt",
-    instead: "request.restart ? backfillSince : null",
-  },
-  {
-    name: "a wrong command line leaves a run row",
-    file: "src/sync/run.ts",
-    line: "      deleteRun(connection, id),",
-    instead: "      Promise.resolve(void deleteRun),",
-  },
-  {
-    name: "an unknown owner gives an empty run",
-    file: "src/sync/plan-run.ts",
-    line: "  const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);",
-    instead: "  const { selection } = request;",
-  },
-  {
-    name: "a selected run removes outside its selection",
-    file: "src/sync/rules/plan.ts",
-    line: "if (isUnheld) unheldElsewhere.push(key);\n          return;",
-    instead: "if (isUnheld) unheldElsewhere.push(key);",
-  },
-  {
-    name: "the hash does not cover the metadata",
-    file: "src/service/client.ts",
-    line: "return hash.update(bytes).update(",
-    instead: "return hash.update(",
-  },
-  {
-    name: "a new scenario without fields is no change",
-    file: "src/db/store/scenario-statements.ts",
-    line: "(s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL\n      OR",
-    instead: "(s.old).removed_at IS NOT NULL OR",
-  },
-  {
-    name: "a returning scenario stays removed",
-    file: "src/db/store/scenario-statements.ts",
-    line: '...SCENARIO_STORED, "changed_at", "removed_at", "run_id"',
-    instead: '...SCENARIO_STORED, "changed_at", "run_id"',
-  },
-  {
-    name: "history is not written",
-    file: "src/db/store/scenario-statements.ts",
-    line: "matched d WHERE d.is_read AND d.changed AND NOT d.is_new",
-    instead: "matched d WHERE false",
-  },
-  {
-    name: "ids are rounded",
-    file: "src/service/wire/wire-scenarios.ts",
-    line: "Number.isSafeInteger(number) ? number : value",
-    instead: "number",
-  },
-  {
-    name: "a repeated item is accepted, whatever its content",
-    file: "src/service/wire/wire-scenarios.ts",
-    line: "(first === undefined || jsonEqual(first, source))",
-    instead: "true",
-  },
-  {
-    name: "a repetition spelled differently is a contradiction",
-    file: "src/service/wire/storable-json.ts",
-    line: "return a === b || isDeepStrictEqual(parseValue(a), parseValue(b));",
-    instead: "return false;",
-  },
-  {
-    name: "dates are truncated to milliseconds",
-    file: "src/sync/rules/parse-values.ts",
-    line: 'Number(digits.padEnd(6, "0").slice(3, 6))',
-    instead: "0",
-  },
-  {
-    name: "a parent that turns 0 makes a version",
-    file: "src/db/store/scenario-statements.ts",
-    line: "NULL_FOR_ZERO.includes(field) ?",
-    instead: "SCENARIO_VERSIONED.length === 0 ?",
-  },
-  {
-    name: "a field that a library's known scenarios lost is an edit",
-    file: "src/sync/rules/drift.ts",
-    line: "lost.isShared && lost.count >= ENOUGH_SCENARIOS;",
-    instead: "lost.isShared && lost.count < 0;",
-  },
-  {
-    name: "a field that other libraries lost too is an edit",
-    file: "src/sync/rules/drift.ts",
-    line: 'if (testimony === "has") return null;',
-    instead: 'if (testimony !== "none") return null;',
-  },
-  {
-    name: "a field that no other library had is an edit, however many scenarios lost it",
-    file: "src/sync/rules/drift.ts",
-    line: "lost.count >= ENOUGH_SCENARIOS ? describe(lost) : null;",
-    instead: "lost.count < 0 ? describe(lost) : null;",
-  },
-  {
-    name: "a lost field is drift, whatever other libraries have",
-    file: "src/sync/find-drift.ts",
-    line: 'if (heard === "has") return { testimony: "has", of };',
-    instead: 'if (heard === "has") testimony = "lacks";',
-  },
-  {
-    name: "another library's answers are accepted",
-    file: "src/sync/read-libraries.ts",
-    line: "if (other) throw mismatched(key, other);",
-    instead: "",
-  },
-  {
-    name: "metadata of a namesake settles",
-    file: "src/sync/rules/library-content.ts",
-    line: "(owner !== key.owner && isListed({ owner, name: key.name }))",
-    instead: "(false && isListed({ owner, name: key.name }))",
-  },
-  {
-    name: "metadata with another name settles",
-    file: "src/sync/rules/library-content.ts",
-    line: "facts.mayBeOther || isSuspect(",
-    instead: "isSuspect(",
-  },
-  {
-    name: "the staging table is never cleared",
-    file: "src/db/store/scenario-buffer.ts",
-    line: "await write(DELETE_DEAD({ name: lease.name }));",
-    instead: "void DELETE_DEAD;",
-  },
-  {
-    name: "the fence is not checked",
-    file: "src/db/transaction.ts",
-    line: "if (rowCount === 0) throw new LostLeaseError();",
-    instead: "if (rowCount === null) throw new LostLeaseError();",
-  },
-  {
-    name: "a lost lease counts as a good end",
-    file: "src/sync/run-totals.ts",
-    line: '(error.status ?? "failed")',
-    instead: '(error.status === "lost_lease" ? "ok" : (error.status ?? "failed"))',
-  },
-  {
-    name: "failures end as ok",
-    file: "src/sync/run-totals.ts",
-    line: "return failing + this.counts.rejects",
-    instead: "return this.counts.rejects",
-  },
-  {
-    name: "only bad data counts as one library's own error",
-    file: "src/db/db-errors.ts",
-    line: "return SQLSTATE.test(code) && !SERVER_WIDE.test(code)",
-    instead: "return /^(21|22|23|54)/.test(code)",
-  },
-  {
-    name: "a refused batch fails as a whole",
-    file: "src/db/store/save-in-halves.ts",
-    line: "if (only !== undefined && some.length === 1) {\n      saved.refused.push({ item: only, error });",
-    instead: "if (only !== undefined) {\n      for (const item of some) saved.refused.push({ item, error });",
-  },
-  {
-    name: "only the first half of a refused batch is stored",
-    file: "src/db/store/save-in-halves.ts",
-    line: "for (const half of [some.slice(0, middle), some.slice(middle)]) {",
-    instead:
+    ],
+    [
+      "a new date does not end the distance between two tries",
+      "!isNewDate && !isForced && isBackingOff(context.now, sync)",
+      "!isForced && isBackingOff(context.now, sync)",
+    ],
+  ],
+  "src/sync/rules/settle.ts": [
+    ["a bookmark settles immediately", "seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null", "seenAt : null"],
+    [
+      "no read is ever due because of its age",
+      "return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 &&",
+      "return now < 0 &&",
+    ],
+    [
+      "a library that fails in every run is tried in every run",
+      "return until !== null && now < until &&",
+      "return until !== null && now < 0 &&",
+    ],
+  ],
+  "src/sync/rules/library-content.ts": [
+    ["a cached answer settles", "facts.mayBeOther || isSuspect(", "facts.mayBeOther || false && isSuspect("],
+    [
+      "metadata of a namesake settles",
+      "(owner !== key.owner && isListed({ owner, name: key.name }))",
+      "(false && isListed({ owner, name: key.name }))",
+    ],
+    ["metadata with another name settles", "facts.mayBeOther || isSuspect(", "isSuspect("],
+  ],
+  "src/sync/rules/plan.ts": [
+    [
+      "a listed text is not recorded before content is read",
+      "states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : NEW_DATE;",
+      "states[index] = SAME_DATE;",
+    ],
+    ["the oldest content is not read first", "(times[a] ?? 0) - (times[b] ?? 0) || a - b", "a - b"],
+    [
+      "overdue libraries wait for their turn",
+      "if (isOverdue(context.now, sync, context.fullEveryMs)) return OVERDUE;",
+      "",
+    ],
+    [
+      "a selected run removes outside its selection",
+      "if (isUnheld) unheldElsewhere.push(key);\n          return;",
+      "if (isUnheld) unheldElsewhere.push(key);",
+    ],
+  ],
+  "src/db/store/save-libraries.ts": [
+    ["a partial read counts as a whole one", 'rereadReason: library.isPartial ? "rejects" :', "rereadReason:"],
+    [
+      "the newest scenario of a library may be marked as removed",
+      "AND s.removed_at IS NULL AND s.last_modified_at <= now() + interval '1 day'",
+      "AND s.last_modified_at <= now() + interval '1 day'",
+    ],
+  ],
+  "src/db/store/save-scenarios.ts": [
+    [
+      "a partial read marks the scenarios it lacks",
+      "if (missing === 0 || library.isPartial) return",
+      "if (missing === 0) return",
+    ],
+    [
+      "a cached list confirms what an earlier one lacked",
+      "const isSuspect = library.suspectReads > 0;",
+      "const isSuspect = library.suspectReads < 0;",
+    ],
+    [
+      "the count of scenarios includes those marked as removed",
+      "scenarioCount: scenarios - removed,",
+      "scenarioCount: scenarios,",
+    ],
+  ],
+  "src/sync/rules/guard.ts": [
+    [
+      "a shrunk list is accepted immediately",
+      'return listed === 0 || isOver(missing, live, maxRemoved) ? "withhold" : "mark";',
+      'return "mark";',
+    ],
+    [
+      "an empty listing is accepted",
+      "if (!allowed && listedCount === 0 && liveCount > 0) {",
+      "if (!allowed && listedCount < 0) {",
+    ],
+    [
+      "the guard forgets the last 24 hours",
+      "const removed = facts.missing + facts.removedLately;",
+      "const removed = facts.missing;",
+    ],
+    ["a hold lapses when the share has changed", "if (facts.heldBefore > 0) {", "if (facts.heldBefore < 0) {"],
+  ],
+  "src/service/wire/wire-listing.ts": [
+    [
+      "a listing with unreadable entries counts as whole",
+      "incomplete: explainIncomplete(unread, ownerless),",
+      "incomplete: null,",
+    ],
+  ],
+  "src/service/client.ts": [
+    ["one page counts as the whole listing", "nextPage === null ? null : ONE_PAGE", "null"],
+    ["the hash does not cover the metadata", "return hash.update(bytes).update(", "return hash.update("],
+  ],
+  "src/sync/plan-run.ts": [
+    [
+      "new libraries dilute the share while removals are held",
+      "readRemovalNumbers(connection, heldSince)",
+      "readRemovalNumbers(connection, null)",
+    ],
+    [
+      "a library that went, returned and is missing counts twice",
+      "return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;",
+      "return gone + again.size - missing.filter((key) => again.has(keyText(key)) && gone < 0).length;",
+    ],
+    [
+      "an unknown owner gives an empty run",
+      "  const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);",
+      "  const { selection } = request;",
+    ],
+  ],
+  "src/db/read/removal-numbers.ts": [
+    [
+      "removals that were allowed stay in the base",
+      "AND (l.removed_at IS NULL OR l.run_id NOT IN (SELECT id FROM allowed))",
+      "",
+    ],
+    [
+      "removals that were allowed count as removed lately",
+      "WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone",
+      "WHERE removed_at > since.at) AS gone",
+    ],
+    [
+      "libraries of incomplete listings dilute the share",
+      "FROM simcat.sync_runs WHERE listing_complete",
+      "FROM simcat.sync_runs",
+    ],
+  ],
+  "src/db/store/save-listing.ts": [
+    ["holds are not recorded", "await this.#save(held, holding,", "await this.#save(held.slice(0, 0), holding,"],
+    [
+      "a refused library ends the record of the listing",
+      "for (const { item, error } of refused) {",
+      "for (const { item, error } of refused) {\n        throw error;",
+    ],
+  ],
+  "src/sync/run.ts": [
+    [
+      "an interrupted restart trusts the hashes",
+      "request.restart ? backfillSince : restartedAt",
+      "request.restart ? backfillSince : null",
+    ],
+    [
+      "a wrong command line leaves a run row",
+      "      deleteRun(connection, id),",
+      "      Promise.resolve(void deleteRun),",
+    ],
+    ["a run of a part takes the snapshot", "|| !isEverything(request.selection)) return;", ") return;"],
+  ],
+  "src/db/store/scenario-statements.ts": [
+    [
+      "a new scenario without fields is no change",
+      "(s.old).owner IS NULL OR (s.old).removed_at IS NOT NULL\n      OR",
+      "(s.old).removed_at IS NOT NULL OR",
+    ],
+    [
+      "a returning scenario stays removed",
+      '...SCENARIO_STORED, "changed_at", "removed_at", "run_id"',
+      '...SCENARIO_STORED, "changed_at", "run_id"',
+    ],
+    ["history is not written", "matched d WHERE d.is_read AND d.changed AND NOT d.is_new", "matched d WHERE false"],
+    ["a parent that turns 0 makes a version", "NULL_FOR_ZERO.includes(field) ?", "SCENARIO_VERSIONED.length === 0 ?"],
+    [
+      "the count of results ignores scenarios that a read lacks",
+      "ELSE is_live AND is_old_result END",
+      "ELSE false END",
+    ],
+  ],
+  "src/service/wire/wire-scenarios.ts": [
+    ["ids are rounded", "Number.isSafeInteger(number) ? number : value", "number"],
+    ["a repeated item is accepted, whatever its content", "(first === undefined || jsonEqual(first, source))", "true"],
+  ],
+  "src/service/wire/storable-json.ts": [
+    [
+      "a repetition spelled differently is a contradiction",
+      "return a === b || isDeepStrictEqual(parseValue(a), parseValue(b));",
+      "return false;",
+    ],
+  ],
+  "src/sync/rules/parse-values.ts": [
+    ["dates are truncated to milliseconds", 'Number(digits.padEnd(6, "0").slice(3, 6))', "0"],
+  ],
+  "src/sync/rules/drift.ts": [
+    [
+      "a field that a library's known scenarios lost is an edit",
+      "lost.isShared && lost.count >= ENOUGH_SCENARIOS;",
+      "lost.isShared && lost.count < 0;",
+    ],
+    [
+      "a field that other libraries lost too is an edit",
+      'if (testimony === "has") return null;',
+      'if (testimony !== "none") return null;',
+    ],
+    [
+      "a field that no other library had is an edit, however many scenarios lost it",
+      "lost.count >= ENOUGH_SCENARIOS ? describe(lost) : null;",
+      "lost.count < 0 ? describe(lost) : null;",
+    ],
+  ],
+  "src/sync/find-drift.ts": [
+    [
+      "a lost field is drift, whatever other libraries have",
+      'if (heard === "has") return { testimony: "has", of };',
+      'if (heard === "has") testimony = "lacks";',
+    ],
+  ],
+  "src/sync/read-libraries.ts": [
+    ["another library's answers are accepted", "if (other) throw mismatched(key, other);", ""],
+    [
+      "a run that received no content ends as partial",
+      "if (this.#hasRead || this.#lastUnread === null) return;",
+      "if (!this.#hasRead || this.#lastUnread === null) return;",
+    ],
+  ],
+  "src/db/store/scenario-buffer.ts": [
+    ["the staging table is never cleared", "await write(DELETE_DEAD({ name: lease.name }));", "void DELETE_DEAD;"],
+  ],
+  "src/db/transaction.ts": [
+    [
+      "the fence is not checked",
+      "if (rowCount === 0) throw new LostLeaseError();",
+      "if (rowCount === null) throw new LostLeaseError();",
+    ],
+  ],
+  "src/sync/run-totals.ts": [
+    [
+      "a lost lease counts as a good end",
+      '(error.status ?? "failed")',
+      '(error.status === "lost_lease" ? "ok" : (error.status ?? "failed"))',
+    ],
+    ["failures end as ok", "return failing + this.counts.rejects", "return this.counts.rejects"],
+  ],
+  "src/db/db-errors.ts": [
+    [
+      "only bad data counts as one library's own error",
+      "return SQLSTATE.test(code) && !SERVER_WIDE.test(code)",
+      "return /^(21|22|23|54)/.test(code)",
+    ],
+  ],
+  "src/db/store/save-in-halves.ts": [
+    [
+      "a refused batch fails as a whole",
+      "if (only !== undefined && some.length === 1) {\n      saved.refused.push({ item: only, error });",
+      "if (only !== undefined) {\n      for (const item of some) saved.refused.push({ item, error });",
+    ],
+    [
+      "only the first half of a refused batch is stored",
+      "for (const half of [some.slice(0, middle), some.slice(middle)]) {",
       "for (const half of [some.slice(0, middle), some.slice(some.length < 3 ? middle : some.length)]) {\n      if (half.length === 0) continue;",
-  },
-  {
-    name: "a refused library is not recorded as failed",
-    file: "src/db/store/save-outcomes.ts",
-    line: "await saveFailures(failures, tools)",
-    instead: 'await saveFailures(failures.filter(({ code }) => code !== "rejected_by_database"), tools)',
-  },
-  {
-    name: "a refused failure ends the run",
-    file: "src/db/store/save-outcomes.ts",
-    line: "const { message } = databaseError(what, driverError(error));",
-    instead: "if (item.rejects.length === 0) throw error; const message = String(error);",
-  },
-  {
-    name: "a refused library ends the record of the listing",
-    file: "src/db/store/save-listing.ts",
-    line: "for (const { item, error } of refused) {",
-    instead: "for (const { item, error } of refused) {\n        throw error;",
-  },
-  {
-    name: "the count of scenarios includes those marked as removed",
-    file: "src/db/store/save-scenarios.ts",
-    line: "scenarioCount: scenarios - removed,",
-    instead: "scenarioCount: scenarios,",
-  },
-  {
-    name: "the count of results ignores scenarios that a read lacks",
-    file: "src/db/store/scenario-statements.ts",
-    line: "ELSE is_live AND is_old_result END",
-    instead: "ELSE false END",
-  },
-  {
-    name: "the newest scenario of a library may be marked as removed",
-    file: "src/db/store/save-libraries.ts",
-    line: "AND s.removed_at IS NULL AND s.last_modified_at <= now() + interval '1 day'",
-    instead: "AND s.last_modified_at <= now() + interval '1 day'",
-  },
-  {
-    name: "prune deletes recently removed rows",
-    file: "src/db/prune.ts",
-    line: 'scenarios: "t.removed_at < $1",',
-    instead: `scenarios: "t.removed_at - interval '9 days' < $1",`,
-  },
-  {
-    name: "prune leaves the bookmarks of what it deletes",
-    file: "src/db/prune.ts",
-    line: "for (const table of LIBRARY_TABLES)",
-    instead: "for (const table of LIBRARY_TABLES.slice(1))",
-  },
-  {
-    name: "a run of a part takes the snapshot",
-    file: "src/sync/run.ts",
-    line: "|| !isEverything(request.selection)) return;",
-    instead: ") return;",
-  },
-  {
-    name: "a changed library keeps its row of the snapshots",
-    file: "src/db/store/save-snapshot.ts",
-    line: "OR present.live IS NOT NULL AND (",
-    instead: "OR present.live IS NULL AND (",
-  },
-  {
-    name: "a removed library stays live in the snapshots",
-    file: "src/db/store/save-snapshot.ts",
-    line: "OR present.live IS NULL AND (open.live OR NOT open.is_stored)",
-    instead: "",
-  },
-  {
-    name: "a run that met a cached listing is complete as of its start",
-    file: "src/db/runs.ts",
-    line: "listing_as_of = to_timestamp($asOf::float8 / 1000),",
-    instead: "listing_as_of = to_timestamp($asOf::float8 * NULL),",
-  },
-  {
-    name: "a library that fails in every run is tried in every run",
-    file: "src/sync/rules/settle.ts",
-    line: "return until !== null && now < until &&",
-    instead: "return until !== null && now < 0 &&",
-  },
-  {
-    name: "a new date does not end the distance between two tries",
-    file: "src/sync/rules/decide.ts",
-    line: "!isNewDate && !isForced && isBackingOff(context.now, sync)",
-    instead: "!isForced && isBackingOff(context.now, sync)",
-  },
-  {
-    name: "a run that received no content ends as partial",
-    file: "src/sync/read-libraries.ts",
-    line: "if (this.#hasRead || this.#lastUnread === null) return;",
-    instead: "if (!this.#hasRead || this.#lastUnread === null) return;",
-  },
-  {
-    name: "an outage counts as failures of each library",
-    file: "src/db/runs.ts",
-    line: "if (!isCompleted(status)) await connection.query(UNCOUNT_FAILURES, [id]);",
-    instead: "if (isCompleted(status) && id < 0) await connection.query(UNCOUNT_FAILURES, [id]);",
-  },
-];
+    ],
+  ],
+  "src/db/store/save-outcomes.ts": [
+    [
+      "a refused library is not recorded as failed",
+      "await saveFailures(failures, tools)",
+      'await saveFailures(failures.filter(({ code }) => code !== "rejected_by_database"), tools)',
+    ],
+    [
+      "a refused failure ends the run",
+      "const { message } = databaseError(what, driverError(error));",
+      "if (item.rejects.length === 0) throw error; const message = String(error);",
+    ],
+  ],
+  "src/db/prune.ts": [
+    [
+      "prune deletes recently removed rows",
+      'scenarios: "t.removed_at < $1",',
+      `scenarios: "t.removed_at - interval '9 days' < $1",`,
+    ],
+    [
+      "prune leaves the bookmarks of what it deletes",
+      "for (const table of LIBRARY_TABLES)",
+      "for (const table of LIBRARY_TABLES.slice(1))",
+    ],
+  ],
+  "src/db/store/save-snapshot.ts": [
+    [
+      "a changed library keeps its row of the snapshots",
+      "OR present.live IS NOT NULL AND (",
+      "OR present.live IS NULL AND (",
+    ],
+    [
+      "a removed library stays live in the snapshots",
+      "OR present.live IS NULL AND (open.live OR NOT open.is_stored)",
+      "",
+    ],
+  ],
+  "src/db/runs.ts": [
+    [
+      "a run that met a cached listing is complete as of its start",
+      "listing_as_of = to_timestamp($asOf::float8 / 1000),",
+      "listing_as_of = to_timestamp($asOf::float8 * NULL),",
+    ],
+    [
+      "an outage counts as failures of each library",
+      "if (!isCompleted(status)) await connection.query(UNCOUNT_FAILURES, [id]);",
+      "if (isCompleted(status) && id < 0) await connection.query(UNCOUNT_FAILURES, [id]);",
+    ],
+  ],
+};
+
+/** The weakenings that the simulation must detect. */
+export const WEAKENINGS: readonly Mutation[] = Object.entries(BY_FILE).flatMap(([file, rows]) =>
+  rows.map(([name, line, instead]) => ({ name, file, line, instead })),
+);
