@@ -32,7 +32,7 @@ const completeAsOf = async ({ query }: Fixture) =>
   (await query<{ at: Date | null }>("SELECT complete_as_of AS at FROM simcat_report.data_complete_as_of"))[0]?.at;
 
 test("four slices store what one backfill does, and the next sync completes the copy with one request (fault 179)", async () => {
-  const made = await fixture(libraries(300));
+  const made = await fixture(libraries(80));
   const { call, query, service, asked } = made;
 
   expect(await runSlices(made, "backfill", 4)).toEqual([0, 0, 0, 0]);
@@ -42,7 +42,7 @@ test("four slices store what one backfill does, and the next sync completes the 
   expect(await completeAsOf(made)).toBeNull();
   expect(await query("SELECT * FROM simcat.snapshot_days")).toEqual([]);
   expect(await query("SELECT DISTINCT libraries_listed::int AS listed FROM simcat.sync_runs")).toEqual([
-    { listed: 300 },
+    { listed: 80 },
   ]);
   const { stdout } = await call(["status"]);
   expect(stdout).toMatch(/backfill \(slice [1-4]\/4\)/);
@@ -50,22 +50,22 @@ test("four slices store what one backfill does, and the next sync completes the 
 
   asked();
   const began = new Date();
-  expect((await call(["sync"])).stdout).toContain("300 listed, 0 read, 300 skipped");
+  expect((await call(["sync"])).stdout).toContain("80 listed, 0 read, 80 skipped");
   expect(asked()).toEqual(["GET /libs"]);
   expect((await completeAsOf(made))?.getTime()).toBeGreaterThanOrEqual(began.getTime() - 1000);
-  expect(await query("SELECT count(*)::int AS libraries FROM simcat.library_days")).toEqual([{ libraries: 300 }]);
+  expect(await query("SELECT count(*)::int AS libraries FROM simcat.library_days")).toEqual([{ libraries: 80 }]);
   expect(await query("SELECT count(*)::int AS days FROM simcat.snapshot_days")).toEqual([{ days: 1 }]);
 });
 
 test("slices mark no removals; the next sync does, and the tables equal those of one process", async () => {
-  const made = await fixture(libraries(300));
+  const made = await fixture(libraries(80));
   const { call, query, service } = made;
   await call(["sync"]);
   const listed = service.organization.libraries();
-  for (const { owner, name } of listed.slice(0, 20)) {
+  for (const { owner, name } of listed.slice(0, 10)) {
     service.remove(owner, name);
   }
-  for (const { owner, name } of listed.slice(100, 140)) {
+  for (const { owner, name } of listed.slice(40, 60)) {
     const change = { lastModified: NOW, scenarios: [scenario(1), scenario(3)] };
     service.change(owner, name, change);
   }
@@ -76,9 +76,9 @@ test("slices mark no removals; the next sync does, and the tables equal those of
   expect(await query(removed)).toEqual([{ removed: 0 }]);
   expect(
     await query("SELECT sum(libraries_changed)::int AS changed FROM simcat.sync_runs WHERE scope IS NOT NULL"),
-  ).toEqual([{ changed: 40 }]);
+  ).toEqual([{ changed: 20 }]);
   expect((await call(["sync"])).code).toBe(0);
-  expect(await query(removed)).toEqual([{ removed: 20 }]);
+  expect(await query(removed)).toEqual([{ removed: 10 }]);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   expect(await brokenHistories(query)).toEqual([]);
 });
@@ -87,7 +87,7 @@ test("a slice of another organization's listing is held and stores nothing, even
   const made = await fixture(libraries(30));
   const { call, query } = made;
   await call(["sync"]);
-  const other = await fixture(Array.from({ length: 300 }, (_, at) => library("stranger", `Lib ${at}`)));
+  const other = await fixture(Array.from({ length: 60 }, (_, at) => library("stranger", `Lib ${at}`)));
   const unchanged = async () => (await rowVersions(query)).filter((row) => !row.startsWith("sync_runs "));
   const before = await unchanged();
   const slices = Array.from({ length: 64 }, (_, at) => ({ index: at + 1, count: 64 }));
@@ -96,7 +96,7 @@ test("a slice of another organization's listing is held and stores nothing, even
   for (const slice of ["2/4", `${empty}/64`]) {
     const ended = await call(["backfill", "--slice", slice], { ...RATE, SIMCAT_BASE_URL: other.service.url });
     expect(ended.code).toBe(3);
-    expect(ended.stdout).toContain("the listing holds 300 libraries and none of the 30 live ones");
+    expect(ended.stdout).toContain("the listing holds 60 libraries and none of the 30 live ones");
   }
   expect(await unchanged()).toEqual(before);
 });
