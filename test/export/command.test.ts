@@ -178,44 +178,39 @@ describe("simcat export", () => {
   });
 });
 
-describe("wrong arguments exit with 64, write nothing, and name the valid ones", () => {
-  test.each([
-    [
-      ["librarys"],
-      /^simcat: there is no view "librarys" \(did you mean libraries\?\); the views are .*changes, .*scenarios, /,
-    ],
-    [["libraries; DROP TABLE x"], /there is no view "libraries; DROP TABLE x"; the views are /],
-    [["--format", "xlsx"], /'--format <FORMAT>' argument 'xlsx' is invalid\. Allowed choices are parquet, csv, jsonl/],
-    [
-      ["changes", "--as-of", "2026-01-05"],
-      /--as-of does not apply to changes: .*; it applies to libraries, scenarios; /,
-    ],
-    [["package_versions", "libraries", "--since", "2026-01-05"], /--since does not apply to package_versions: /],
-    [
-      ["run_history", "--owner", "ann"],
-      /--owner does not apply to run_history: there is no column owner; it applies to .*libraries/,
-    ],
-    [
-      ["--as-of", "yesterday"],
-      /--as-of "yesterday" is not a moment; write it as 2026-07-01, 2026-07-01T12:00:00Z, or 7d/,
-    ],
-    [
-      ["--as-of", "2999-01-01"],
-      /--as-of 2999-01-01T00:00:00\.000000Z is in the future: by the database's clock it is 20/,
-    ],
-    [
-      ["--as-of", "2025-12-31"],
-      /--as-of 2025-12-31T00:00:00\.000000Z is too early: the history is complete since 2026-01-01T00:00:00\.000000Z; choose that/,
-    ],
-    [["--since", "2999-01-01"], /--since 2999-01-01T00:00:00\.000000Z is in the future/],
-    [["--owner", "anne"], /owner anne is not stored, and no run has listed it \(did you mean ann\?\)/],
-  ])("%j", async (args, message) => {
-    const out = join(temporaryDirectory(), "out");
-    const { code, stdout, stderr } = await simcat([...args, "--out", out]);
-    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
-    expect(stderr).toMatch(message);
-    expect(existsSync(out)).toBe(false);
-  });
+test.each([
+  [
+    ["librarys"],
+    /^simcat: there is no view "librarys" \(did you mean libraries\?\); the views are .*changes, .*scenarios, /,
+  ],
+  [["libraries; DROP TABLE x"], /there is no view "libraries; DROP TABLE x"; the views are /],
+  [["--format", "xlsx"], /'--format <FORMAT>' argument 'xlsx' is invalid\. Allowed choices are parquet, csv, jsonl/],
+  [["changes", "--as-of", "2026-01-05"], /--as-of does not apply to changes: .*; it applies to libraries, scenarios; /],
+  [["package_versions", "libraries", "--since", "2026-01-05"], /--since does not apply to package_versions: /],
+  [
+    ["run_history", "--owner", "ann"],
+    /--owner does not apply to run_history: there is no column owner; it applies to .*libraries/,
+  ],
+  [
+    ["--as-of", "yesterday"],
+    /--as-of "yesterday" is not a moment; write it as 2026-07-01, 2026-07-01T12:00:00Z, or 7d/,
+  ],
+  [
+    ["--as-of", "2999-01-01"],
+    /--as-of 2999-01-01T00:00:00\.000000Z is in the future: by the database's clock it is 20/,
+  ],
+  [
+    ["--as-of", "2025-12-31"],
+    /--as-of 2025-12-31T00:00:00\.000000Z is too early: the history is complete since 2026-01-01T00:00:00\.000000Z; choose that/,
+  ],
+  [["--since", "2999-01-01"], /--since 2999-01-01T00:00:00\.000000Z is in the future/],
+  [["--owner", "anne"], /owner anne is not stored, and no run has listed it \(did you mean ann\?\)/],
+])("wrong arguments exit with 64, write nothing, and name the valid ones: %j", async (args, message) => {
+  const out = join(temporaryDirectory(), "out");
+  const { code, stdout, stderr } = await simcat([...args, "--out", out]);
+  expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+  expect(stderr).toMatch(message);
+  expect(existsSync(out)).toBe(false);
 });
 
 describe("files appear under their names only when all are complete", () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { addRows } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { useTestDatabase } from "../support/database.ts";
@@ -119,8 +119,9 @@ async function exportAll(format: string): Promise<{ readonly out: string; readon
   return { out, views };
 }
 
-describe("every value of every view is exactly that of the database", () => {
-  test.each(["parquet", "csv", "jsonl"])("in %s", async (format) => {
+test.each(["parquet", "csv", "jsonl"])(
+  "every value of every view is exactly that of the database in %s",
+  async (format) => {
     const { out, views } = await exportAll(format);
 
     const client = new pg.Client({ connectionString: database().url });
@@ -132,7 +133,7 @@ describe("every value of every view is exactly that of the database", () => {
         await loadFile(client, path, columns);
         const described = await client.query<{ name: string; type: string }>(
           `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
-           WHERE attrelid = ('simcat_report.' || $1)::regclass AND attnum > 0`,
+         WHERE attrelid = ('simcat_report.' || $1)::regclass AND attnum > 0`,
           [view],
         );
         const types = new Map(described.rows.map(({ name, type }) => [name, type]));
@@ -158,8 +159,8 @@ describe("every value of every view is exactly that of the database", () => {
     );
     const { scenarios, libraries } = Object.fromEntries(views.map(({ view, rows }) => [view, rows]));
     expect({ scenarios, libraries }).toEqual({ scenarios: HARD_TEXTS.length, libraries: HARD_TEXTS.length });
-  });
-});
+  },
+);
 
 test("the types of a Parquet file are those of the database, as DuckDB reads them", async () => {
   const { out, views } = await exportAll("parquet");

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import type { MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
@@ -6,21 +6,19 @@ import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.
 
 const { add, query, queryLists, tablesRead } = useStoredRows();
 
-describe("work_state", () => {
-  test.each([
-    ["NULL", "unknown"],
-    ["now() + interval '1 day 1 minute'", "unknown"],
-    ["now() + interval '1 day'", "active"],
-    ["now()", "active"],
-    ["now() - interval '30 days'", "active"],
-    ["now() - interval '30 days 1 second'", "quiet"],
-    ["now() - interval '90 days'", "quiet"],
-    ["now() - interval '90 days 1 second'", "stale"],
-    ["'-infinity'", "stale"],
-    ["'infinity'", "unknown"],
-  ])("of %s is %s", async (moment, state) => {
-    expect(await query(`SELECT simcat_report.work_state(${moment}) AS state`)).toEqual([{ state }]);
-  });
+test.each([
+  ["NULL", "unknown"],
+  ["now() + interval '1 day 1 minute'", "unknown"],
+  ["now() + interval '1 day'", "active"],
+  ["now()", "active"],
+  ["now() - interval '30 days'", "active"],
+  ["now() - interval '30 days 1 second'", "quiet"],
+  ["now() - interval '90 days'", "quiet"],
+  ["now() - interval '90 days 1 second'", "stale"],
+  ["'-infinity'", "stale"],
+  ["'infinity'", "unknown"],
+])("work_state of %s is %s", async (moment, state) => {
+  expect(await query(`SELECT simcat_report.work_state(${moment}) AS state`)).toEqual([{ state }]);
 });
 
 /** That number of days before now. */

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { everything } from "../faults/run-results.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+import { fingerprintRows } from "../verify/simcat.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
 
@@ -82,18 +84,13 @@ test("a second sync of unchanged libraries requests only the listing and rewrite
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
-  const rows = () =>
-    query(
-      `SELECT 'l' AS t, xmin::text, ctid::text FROM simcat.libraries UNION ALL SELECT 's', xmin::text, ctid::text FROM simcat.scenarios
-       UNION ALL SELECT 'y', xmin::text, ctid::text FROM simcat.library_sync ORDER BY 1, 2, 3`,
-    );
   await call(["sync"]);
-  const before = await rows();
+  const before = await everything(query);
   asked();
 
   expect((await call(["sync"])).code).toBe(0);
   expect(asked()).toEqual(["GET /libs"]);
-  expect(await rows()).toEqual(before);
+  expect(await everything(query)).toEqual(before);
   expect(before).toHaveLength(7);
 });
 
@@ -156,7 +153,7 @@ test("names are exact to the byte, in the service's URLs and in the database (fa
 });
 
 test("--dry-run reports what would be done and why, and writes nothing", async () => {
-  const { call, query, service } = await fixture([
+  const { call, database, service } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
   ]);
@@ -164,14 +161,7 @@ test("--dry-run reports what would be done and why, and writes nothing", async (
   expect(first.stdout).toContain("read    alice/Fire  (never read; insert)");
   await call(["sync"]);
   service.change("bob", "Water", { lastModified: NOW });
-  const everything = () =>
-    query(
-      `SELECT (SELECT json_agg(t ORDER BY t::text) FROM (SELECT xmin::text, * FROM simcat.libraries) t) AS l,
-        (SELECT json_agg(t ORDER BY t::text) FROM (SELECT xmin::text, * FROM simcat.library_sync) t) AS y,
-        (SELECT json_agg(t ORDER BY t::text) FROM (SELECT xmin::text, * FROM simcat.sync_runs) t) AS r,
-        (SELECT json_agg(t) FROM (SELECT xmin::text, xmax::text, * FROM simcat.leases) t) AS le`,
-    );
-  const before = await everything();
+  const before = await fingerprintRows(database);
 
   const { code, stdout } = await call(["sync", "--dry-run", "--json"]);
 
@@ -183,5 +173,5 @@ test("--dry-run reports what would be done and why, and writes nothing", async (
     remove: [],
     requests: 2,
   });
-  expect(await everything()).toEqual(before);
+  expect(await fingerprintRows(database)).toEqual(before);
 });

@@ -1,20 +1,15 @@
 import { expect, test } from "vitest";
+import { logLines } from "../faults/run-results.ts";
 import type { Ended } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 
 const ORGANIZATION = [library("alice", "Fire", { scenarios: [1] }), library("bob", "Q1/Q2 50%", { scenarios: [1] })];
 
-const told = ({ code, stdout, stderr }: Ended) => ({
-  code,
-  stdout,
-  error: stderr
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as { level: string; msg: string })
-    .filter(({ level }) => level === "error")
-    .map(({ msg }) => msg),
-});
+const told = (ended: Ended) => {
+  const errors = logLines(ended).filter(({ level }) => level === "error");
+  return { code: ended.code, stdout: ended.stdout, error: errors.map(({ msg }) => msg) };
+};
 
 const refused = (message: string) => ({ code: 64, stdout: "", error: [message] });
 
@@ -55,13 +50,8 @@ test("an unknown owner or library is a usage error with suggestions and leaves n
 
 test("logs the start of a run for a known library only, also if its listing fails (fault 76)", async () => {
   const { call, service } = await fixture(ORGANIZATION);
-  const codesOf = async (library: string) => {
-    const { stderr } = await call(["sync", "--library", library]);
-    return stderr
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => (JSON.parse(line) as { code: string }).code);
-  };
+  const codesOf = async (library: string) =>
+    logLines(await call(["sync", "--library", library])).map(({ code }) => code);
   expect(await codesOf("alice/Fier")).toEqual(["usage"]);
   expect(await codesOf("alice/Fire")).toEqual(["run_started", "run_planned", "run_finished"]);
   service.always({ operation: "listing" }, { kind: "html" });

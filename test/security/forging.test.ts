@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { logLines } from "../faults/run-results.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
@@ -62,13 +63,10 @@ const ACTS = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2
 test("each JSON log line is one object of simcat's own, whatever the libraries' names (fault 107)", async () => {
   const { simcat } = await hostileWorld();
 
-  const { code, stdout, stderr } = await simcat(["backfill"], { SIMCAT_LOG_FORMAT: "json" });
+  const ended = await simcat(["backfill"], { SIMCAT_LOG_FORMAT: "json" });
 
-  expect(code).toBe(2);
-  const lines = stderr
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  expect(ended.code).toBe(2);
+  const lines = logLines(ended);
   expect(lines.filter((line) => line.code === "run_finished").map(({ status }) => status)).toEqual(["partial"]);
   expect(
     lines
@@ -80,7 +78,7 @@ test("each JSON log line is one object of simcat's own, whatever the libraries' 
     "run_started",
     "run_planned",
   ]);
-  expect(stdout + stderr).not.toMatch(ACTS);
+  expect(ended.stdout + ended.stderr).not.toMatch(ACTS);
 });
 
 test.skipIf(findProgram("script", "bsdutils") === null)(

@@ -59,17 +59,15 @@ describe("a library's content", () => {
   });
 });
 
-describe("a library's content that is unavailable", () => {
-  it("aborts the other request when one has failed permanently", async () => {
-    const server = await serve((request, response) => {
-      response.statusCode = request.url?.endsWith("/metadata") ? 404 : 503;
-      response.end();
-    });
-    const service = open(server.url, { timing: { backoffBaseMs: 60_000, maxBackoffMs: 60_000 } });
-    const error = await failureOf(service.readContent(LIBRARY, collect(), never));
-    expect(error.code).toBe("not_found");
-    expect(server.targets.length).toBeLessThanOrEqual(2);
+it("a library's content that is unavailable aborts the other request when one has failed permanently", async () => {
+  const server = await serve((request, response) => {
+    response.statusCode = request.url?.endsWith("/metadata") ? 404 : 503;
+    response.end();
   });
+  const service = open(server.url, { timing: { backoffBaseMs: 60_000, maxBackoffMs: 60_000 } });
+  const error = await failureOf(service.readContent(LIBRARY, collect(), never));
+  expect(error.code).toBe("not_found");
+  expect(server.targets.length).toBeLessThanOrEqual(2);
 });
 
 describe("an error of the sink", () => {

@@ -77,20 +77,18 @@ describe("a listing that cannot be from the service", () => {
   });
 });
 
-describe("a listing that is unavailable", () => {
-  it.each([408, 429, 500, 503, 599])("is requested five times with %i", async (status) => {
-    const server = await serveStatus(status, {}, "busy");
-    const service = open(server.url);
-    const error = await failureOf(service.listLibraries(never));
-    expect(error).toBeInstanceOf(SourceUnavailableError);
-    const hint =
-      status === 429
-        ? "the service asks for fewer requests: run again later"
-        : `the service is down or the base URL ${server.url} is wrong`;
-    expect(error.message).toBe(
-      `GET /libs answered ${status} after 5 attempts (asked ${server.url}libs; it said "busy"); ${hint}`,
-    );
-    expect(server.targets).toHaveLength(5);
-    expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
-  });
+it.each([408, 429, 500, 503, 599])("a listing that is unavailable is requested five times with %i", async (status) => {
+  const server = await serveStatus(status, {}, "busy");
+  const service = open(server.url);
+  const error = await failureOf(service.listLibraries(never));
+  expect(error).toBeInstanceOf(SourceUnavailableError);
+  const hint =
+    status === 429
+      ? "the service asks for fewer requests: run again later"
+      : `the service is down or the base URL ${server.url} is wrong`;
+  expect(error.message).toBe(
+    `GET /libs answered ${status} after 5 attempts (asked ${server.url}libs; it said "busy"); ${hint}`,
+  );
+  expect(server.targets).toHaveLength(5);
+  expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
 });

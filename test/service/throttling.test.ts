@@ -19,53 +19,51 @@ import {
 const read = (service: Service, name: string) => service.readContent(library(name), collect(), never);
 const names = (count: number) => Array.from({ length: count }, (_, i) => `L${i}`);
 
-describe("Retry-After", () => {
-  it("delays a request whose connection is established later", async () => {
-    const checked = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
-    onTestFinished(() => {
-      process.env.NODE_TLS_REJECT_UNAUTHORIZED = checked ?? "1";
-    });
-    const arrivals: number[] = [];
-    let askedAt = 0;
-    let handshakes = 0;
-    let shakeHands = () => {};
-    let secondCame = () => {};
-    const second = new Promise<void>((resolve) => {
-      secondCame = resolve;
-    });
-    const server = createServer({
-      ...OWN_HOST,
-      SNICallback(_, done) {
-        handshakes++;
-        if (handshakes !== 2) {
-          done(null);
-          return;
-        }
-        shakeHands = () => done(null);
-        secondCame();
-      },
-    });
-    server.on("request", async (_, response) => {
-      arrivals.push(performance.now());
-      if (arrivals.length > 1) {
-        response.end(LISTING);
+it("Retry-After delays a request whose connection is established later", async () => {
+  const checked = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+  onTestFinished(() => {
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = checked ?? "1";
+  });
+  const arrivals: number[] = [];
+  let askedAt = 0;
+  let handshakes = 0;
+  let shakeHands = () => {};
+  let secondCame = () => {};
+  const second = new Promise<void>((resolve) => {
+    secondCame = resolve;
+  });
+  const server = createServer({
+    ...OWN_HOST,
+    SNICallback(_, done) {
+      handshakes++;
+      if (handshakes !== 2) {
+        done(null);
         return;
       }
-      await second;
-      askedAt = performance.now();
-      response.writeHead(429, { "retry-after": "1" }).end();
-    });
-    const port = await listen(server);
-    const service = open(new URL(`https://localhost:${port}/v1/`), {
-      onEvent: ({ kind }) => kind === "throttled" && shakeHands(),
-    });
-    await Promise.all([service.listLibraries(never), service.listLibraries(never)]);
-    expect(handshakes).toBeGreaterThanOrEqual(2);
-    expect(arrivals).toHaveLength(3);
-    expect(arrivals.slice(1).every((at) => at >= askedAt + 1000)).toBe(true);
-    expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
+      shakeHands = () => done(null);
+      secondCame();
+    },
   });
+  server.on("request", async (_, response) => {
+    arrivals.push(performance.now());
+    if (arrivals.length > 1) {
+      response.end(LISTING);
+      return;
+    }
+    await second;
+    askedAt = performance.now();
+    response.writeHead(429, { "retry-after": "1" }).end();
+  });
+  const port = await listen(server);
+  const service = open(new URL(`https://localhost:${port}/v1/`), {
+    onEvent: ({ kind }) => kind === "throttled" && shakeHands(),
+  });
+  await Promise.all([service.listLibraries(never), service.listLibraries(never)]);
+  expect(handshakes).toBeGreaterThanOrEqual(2);
+  expect(arrivals).toHaveLength(3);
+  expect(arrivals.slice(1).every((at) => at >= askedAt + 1000)).toBe(true);
+  expect(service.counters()).toMatchObject({ requests: 3, retries: 1 });
 });
 
 describe("throttling", () => {

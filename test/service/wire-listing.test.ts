@@ -13,14 +13,12 @@ const LIB = '{"libraryName":"Lib","uploadUser":"ann","lastModified":"2023-09-11 
 const DATE = "2023-09-11 at 2:56 PM";
 const ANN_LIB = { owner: "ann", name: "Lib" };
 
-describe("readable entries", () => {
-  test("an entry is listed with its identity, its date and its source text", () => {
-    expect(read([LIB])).toEqual({
-      libraries: [{ key: ANN_LIB, lastModified: DATE, source: LIB }],
-      rejects: [],
-      incomplete: null,
-      repeated: 0,
-    });
+test("an entry is listed with its identity, its date and its source text", () => {
+  expect(read([LIB])).toEqual({
+    libraries: [{ key: ANN_LIB, lastModified: DATE, source: LIB }],
+    rejects: [],
+    incomplete: null,
+    repeated: 0,
   });
 });
 

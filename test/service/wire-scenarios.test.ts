@@ -46,30 +46,28 @@ function reject(code: string, path: string, reason: string, payload: string) {
   return { key: KEY, kind: "scenario", code, path, reason, payload };
 }
 
-describe("readable scenarios", () => {
-  test("reach the sink unchanged, in their original batches and order", async () => {
-    const full =
-      '{"scenarioId":2,"parentId":1,"scenarioName":"A ([1] @ 13-Oct-2024 10:00 AM)","isResult":true,"lastModified":"2024-10-13 at 10:00 AM","description":"é","more":{"a":[1.0]}}';
-    const bare = '{ "scenarioId": 1 }';
-    const { scenarios, rejects, items, batches, present } = await read([full, bare], [], ['{"scenarioId":7}']);
-    expect(scenarios.slice(0, 2)).toEqual([
-      {
-        id: 2,
-        parentId: 1,
-        name: "A ([1] @ 13-Oct-2024 10:00 AM)",
-        isResult: true,
-        lastModified: "2024-10-13 at 10:00 AM",
-        description: "é",
-        source: full,
-      },
-      { id: 1, parentId: null, name: null, isResult: null, lastModified: null, description: null, source: bare },
-    ]);
-    expect({ rejects, items, batches, present }).toEqual({
-      rejects: [],
-      items: 3,
-      batches: [[2, 1], [7]],
-      present: { scenarioName: 1, isResult: 1, lastModified: 1 },
-    });
+test("readable scenarios reach the sink unchanged, in their original batches and order", async () => {
+  const full =
+    '{"scenarioId":2,"parentId":1,"scenarioName":"A ([1] @ 13-Oct-2024 10:00 AM)","isResult":true,"lastModified":"2024-10-13 at 10:00 AM","description":"é","more":{"a":[1.0]}}';
+  const bare = '{ "scenarioId": 1 }';
+  const { scenarios, rejects, items, batches, present } = await read([full, bare], [], ['{"scenarioId":7}']);
+  expect(scenarios.slice(0, 2)).toEqual([
+    {
+      id: 2,
+      parentId: 1,
+      name: "A ([1] @ 13-Oct-2024 10:00 AM)",
+      isResult: true,
+      lastModified: "2024-10-13 at 10:00 AM",
+      description: "é",
+      source: full,
+    },
+    { id: 1, parentId: null, name: null, isResult: null, lastModified: null, description: null, source: bare },
+  ]);
+  expect({ rejects, items, batches, present }).toEqual({
+    rejects: [],
+    items: 3,
+    batches: [[2, 1], [7]],
+    present: { scenarioName: 1, isResult: 1, lastModified: 1 },
   });
 });
 

@@ -70,10 +70,8 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
     for (const { ended } of [performed, ...performed.others]) {
       statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
     }
-    await afterRun(simulation, { removals, freshness }, performed, before);
-    simulation.wrong.push(
-      ...failures.check(await look(simulation.server.control), performed, startedAt, simulation.now()),
-    );
+    const sight = await afterRun(simulation, { removals, freshness }, performed, before);
+    simulation.wrong.push(...failures.check(sight, performed, startedAt, simulation.now()));
     return performed;
   };
   try {
@@ -130,7 +128,7 @@ async function afterRun(
   { removals, freshness }: Logs,
   performed: PerformedRun,
   before: ReadonlyMap<string, Seen>,
-): Promise<void> {
+): Promise<ReadonlyMap<string, Seen>> {
   const { server, ledger, wrong } = simulation;
   const sight = await look(server.control);
   wrong.push(...ledger.check(sight));
@@ -144,6 +142,7 @@ async function afterRun(
   wrong.push(...(await checkTotals(simulation)), ...(await checkSnapshots(simulation, performed)));
   ledger.settle(sight);
   await remember(server.control);
+  return sight;
 }
 
 /**

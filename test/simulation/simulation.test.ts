@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { openControl } from "./database.ts";
-import { formatFailure, runSeed } from "./run-seed.ts";
+import { formatFailure, runSeed, type SeedResult } from "./run-seed.ts";
 import type { TestServer } from "./simulation.ts";
 
 /** The quick seeds of the first fifty; `npm run simulate -- --seeds N` runs any number of seeds. */
@@ -18,17 +18,21 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** Without the port of the service. */
+const eventsOf = ({ trace }: SeedResult) => trace.map((line) => line.replaceAll(/127\.0\.0\.1:\d+/g, "service"));
+const played = new Map<number, readonly string[]>();
+
 test.each(SEEDS)(
   "seed %d: readers see whole libraries, no bad answer removes one, and the copy ends up equal",
   async (seed) => {
     const result = await runSeed(seed, server);
     expect(result.wrong, formatFailure(result)).toEqual([]);
     expect(result.runs).toBeGreaterThan(4);
+    played.set(seed, eventsOf(result));
   },
 );
 
 test("a seed gives the same events every time", async () => {
-  const steps = async () =>
-    (await runSeed(7, server)).trace.map((line) => line.replaceAll(/127\.0\.0\.1:\d+/g, "service"));
-  expect(await steps()).toEqual(await steps());
+  const first = played.get(7) ?? eventsOf(await runSeed(7, server));
+  expect(eventsOf(await runSeed(7, server))).toEqual(first);
 });

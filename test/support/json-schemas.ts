@@ -8,7 +8,7 @@ const FOLDER = new URL("../../schemas/", import.meta.url);
 const isMoment = (text: string) =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text) && !Number.isNaN(Date.parse(text));
 
-const ajv = new Ajv2020({ allErrors: true, formats: { "date-time": isMoment } });
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { "date-time": isMoment } });
 
 /** The published schemas, by their names: what commands print with `--json`, and what /readyz answers. */
 export const JSON_SCHEMAS = new Map(

@@ -368,21 +368,19 @@ test("two contradicting items of a long list are rejected and no difference", as
   expect(out).toMatchObject({ differences: [], scenarios_compared: 5_999, rejects: [{ library: "long", count: 2 }] });
 });
 
-describe("a selection", () => {
-  test("limits both the reads and the report, and may not be malformed or unknown", async () => {
-    const sides = await stored([library("o", "a"), library("o", "b"), library("p", "c"), library("q", "gone")]);
-    await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
-    sides.service.edit((organization) => void organization.remove("q", "gone"));
-    const found = async (...args: string[]) =>
-      (await verifyJson(sides, args)).out.differences.map(({ owner, library }) => `${owner}/${library}`);
+test("a selection limits both the reads and the report, and may not be malformed or unknown", async () => {
+  const sides = await stored([library("o", "a"), library("o", "b"), library("p", "c"), library("q", "gone")]);
+  await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
+  sides.service.edit((organization) => void organization.remove("q", "gone"));
+  const found = async (...args: string[]) =>
+    (await verifyJson(sides, args)).out.differences.map(({ owner, library }) => `${owner}/${library}`);
 
-    expect(await found("--library", "o/b")).toEqual(["o/b"]);
-    expect(await found("--owner", "p", "--library", "o/a")).toEqual(["o/a", "p/c"]);
-    expect(await found("--library", "q/gone")).toEqual(["q/gone"]);
-    expect(await found()).toEqual(["o/a", "o/b", "p/c", "q/gone"]);
-    for (const name of ["o/unknown", "o", "o/a/b", "o/%"])
-      expect([name, (await simcat(sides, ["verify", "--library", name])).code]).toEqual([name, 64]);
-  });
+  expect(await found("--library", "o/b")).toEqual(["o/b"]);
+  expect(await found("--owner", "p", "--library", "o/a")).toEqual(["o/a", "p/c"]);
+  expect(await found("--library", "q/gone")).toEqual(["q/gone"]);
+  expect(await found()).toEqual(["o/a", "o/b", "p/c", "q/gone"]);
+  for (const name of ["o/unknown", "o", "o/a/b", "o/%"])
+    expect([name, (await simcat(sides, ["verify", "--library", name])).code]).toEqual([name, 64]);
 });
 
 describe("ends with its own exit code", () => {
