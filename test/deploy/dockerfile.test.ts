@@ -1,10 +1,9 @@
 /** Checks the promises of the image by reading the Dockerfile, because a build engine is not available everywhere. */
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { listen } from "../support/listen.ts";
 import { type Instruction, parseDockerfile } from "./parse-dockerfile.ts";
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
@@ -111,17 +110,14 @@ async function serve(status: number) {
     asked.push(request.url);
     response.writeHead(status).end();
   });
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return { port: (server.address() as AddressInfo).port, asked };
+  return { port: await listen(server), asked };
 }
 
 test("the health check of SIMCAT_HTTP_PORT distinguishes healthy, unhealthy and absent workers", async () => {
   const healthy = await serve(200);
   const sick = await serve(503);
-  const absent = createServer().listen(0, "127.0.0.1");
-  await once(absent, "listening");
-  const { port } = absent.address() as AddressInfo;
+  const absent = createServer();
+  const port = await listen(absent);
   await new Promise((resolve) => absent.close(resolve));
 
   const { flags } = all("HEALTHCHECK")[0] ?? { flags: {} };

@@ -2,23 +2,22 @@ import { expect, test } from "vitest";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, numbered, scenario } from "../support/organization.ts";
 import { startPostgresProxy, type Verdict } from "./proxy.ts";
 
 const NEWER = "2024-01-02 at 3:04 PM";
-const six = () => Array.from({ length: 6 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
 const ten = Array.from({ length: 10 }, (_, at) => at + 1);
 
 /** A copy of eight libraries. Since then five were edited, one fails, one has a list that is too short, one is removed. */
 async function edited(): Promise<Fixture> {
   const made = await syncedFixture([
-    ...six(),
+    ...numbered(6),
     library("alice", "shrinks", { scenarios: ten }),
     library("alice", "leaves", { scenarios: [1] }),
   ]);
   const { service } = made;
-  for (const { name } of six()) {
+  for (const { name } of numbered(6)) {
     service.change("alice", name, {
       lastModified: NEWER,
       scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
@@ -109,7 +108,7 @@ test.each(LOST)(
 test.each(LOST)(
   "a first run in which the answer to any one COMMIT is lost (%s) reports no false failure (fault 79)",
   async (verdict) => {
-    const made = await fixture(six());
+    const made = await fixture(numbered(6));
     const runs = [{ ...FIRST, read: 6, changed: 6, inserted: 18 }];
     const numbers = { versions: 0, failures: 0, absences: 0, gone: 0 };
     await expectNoCommitToMatter(made, verdict, { code: 0, runs, numbers });
@@ -118,7 +117,7 @@ test.each(LOST)(
 );
 
 test("a run that loses its last answer and then its lease to another run still ended well (fault 79)", async () => {
-  const made = await fixture(six());
+  const made = await fixture(numbered(6));
   // The token changes in the same commit, as if another run had waited for it.
   await made.query(`
     CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS
@@ -143,7 +142,7 @@ test("a run that loses its last answer and then its lease to another run still e
 });
 
 test("a lease that was released is not renewed by a pending renewal", async () => {
-  const { query, call } = await fixture(six());
+  const { query, call } = await fixture(numbered(6));
   // The lease is renewed after five seconds, and the renewal waits for the end of this commit.
   await query(`
     CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(6); RETURN NULL; END $$;
@@ -171,7 +170,7 @@ async function losing({ database }: Pick<Fixture, "database">, text: string, ver
 test.each(LOST)(
   "a run that loses the COMMIT that removes snapshots of future days (%s) still warns (fault 79)",
   async (verdict) => {
-    const made = await syncedFixture(six());
+    const made = await syncedFixture(numbered(6));
     await made.query("UPDATE simcat.snapshot_days SET day = day + 30");
     await made.query("UPDATE simcat.owner_days SET day = day + 30");
     await made.query("UPDATE simcat.library_days SET from_day = from_day + 30");

@@ -4,16 +4,14 @@ import { gateAfter } from "../process/gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { numbered, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { startPgbouncer } from "./pgbouncer.ts";
 
 const bounced = test.skipIf(findProgram("pgbouncer", "pgbouncer") === null);
 
-const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
-
 bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT_URL (fault 84)", async () => {
-  const { call, service } = await fixture(twenty());
+  const { call, service } = await fixture(numbered(20));
   const empty = await freshTestDatabase({ empty: true });
   const through = { DATABASE_URL: await startPgbouncer(empty.url), DATABASE_DIRECT_URL: empty.url };
 
@@ -37,7 +35,7 @@ bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT
 });
 
 bounced("works with one server connection in total, and with migrations through the pooler (fault 84)", async () => {
-  const { call, service } = await fixture(twenty());
+  const { call, service } = await fixture(numbered(20));
   const empty = await freshTestDatabase({ empty: true });
   const through = { DATABASE_URL: await startPgbouncer(empty.url, { default_pool_size: "1" }) };
 
@@ -50,7 +48,7 @@ bounced(
   "the lease works through PgBouncer: a second run is busy, a stopped one writes nothing (fault 84)",
   async () => {
     const gate = gateAfter(10);
-    const { start, call, query, database, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const { start, call, query, database, service } = await fixture(numbered(20), { onRequest: gate.onRequest });
     const through = { DATABASE_URL: await startPgbouncer(database.url), DATABASE_DIRECT_URL: database.url };
     const late = start(["sync"], { ...through, SIMCAT_CONCURRENCY: "3" });
     await gate.reached;
@@ -74,7 +72,7 @@ bounced(
 );
 
 bounced("nothing is left set in the sessions that it shares with others (fault 84)", async () => {
-  const { call, database } = await fixture(twenty());
+  const { call, database } = await fixture(numbered(20));
   const url = await startPgbouncer(database.url, { default_pool_size: "1" });
   expect((await call(["sync"], { DATABASE_URL: url, DATABASE_DIRECT_URL: database.url })).code).toBe(0);
   const other = new pg.Client({ connectionString: url });

@@ -1,5 +1,6 @@
 import { createConnection, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { listen } from "../support/listen.ts";
 
 /** The fate of a statement on its way to the server. */
 export type Verdict =
@@ -68,16 +69,13 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       else if (answers(bytes).includes("Z") && verdict === "swallow answer") cut();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listen(server);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
-    server.close();
   });
   const cutAll = () => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
 
   return {
     url(url) {

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
-import { library } from "../support/organization.ts";
+import { numbered } from "../support/organization.ts";
 import { startOwnServer } from "./own-server.ts";
 import { untilSession } from "./sessions.ts";
 
-const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 /** Inserts scenarios continuously until the server that was started first has gone. */
 const ENDLESS_HERE = `
   CREATE TABLE public.here AS SELECT pg_postmaster_start_time() AS since;
@@ -19,7 +18,7 @@ const ENDLESS_HERE = `
 test("a run continues after a server crash in its transaction and stores everything once (fault 79)", async () => {
   const server = await startOwnServer();
   const { query } = server;
-  const { start, call, service } = await fixture(thirty());
+  const { start, call, service } = await fixture(numbered(30));
   const toServer = { DATABASE_URL: server.url };
   await call(["migrate"], toServer);
   await query(ENDLESS_HERE);

@@ -3,18 +3,17 @@ import { connect, disconnect } from "../../src/db/connect.ts";
 import { type Gate, gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, numbered, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
 import { sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 import { told } from "./told.ts";
 
 const NEWER = "2024-01-02 at 3:04 PM";
-const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
 async function gated(passing: number): Promise<Fixture & { readonly gate: Gate }> {
   const gate = gateAfter(passing);
-  return { gate, ...(await fixture(twenty(), { onRequest: gate.onRequest })) };
+  return { gate, ...(await fixture(numbered(20), { onRequest: gate.onRequest })) };
 }
 
 /** Gives every library another date, name and scenario. */
@@ -115,7 +114,7 @@ test.each([
   ["40001", "INSERT OR UPDATE ON simcat.leases"],
   ["55P03", "INSERT ON simcat.library_sync"],
 ])("%s twice at %s: the whole transaction again, and the run is ok (fault 80)", async (state, on) => {
-  const made = await fixture(twenty());
+  const made = await fixture(numbered(20));
   await raising(made, 2, state, on);
 
   const { code, stdout } = await made.call(["sync"]);
@@ -131,7 +130,7 @@ test.each([
 test.each(["40P01", "40001"])(
   "a permanent %s ends the run with 69; the copy stays, and the next run recovers (fault 80)",
   async (state) => {
-    const made = await syncedFixture(twenty());
+    const made = await syncedFixture(numbered(20));
     const before = await storedRows(made.query);
     editAll(made);
     await raising(made, 1_000_000, state, "INSERT OR UPDATE ON simcat.scenarios");
@@ -158,7 +157,7 @@ test.each(["40P01", "40001"])(
 );
 
 test("a deadlock with another session is resolved by retrying simcat's transaction (fault 80)", async () => {
-  const made = await syncedFixture(twenty());
+  const made = await syncedFixture(numbered(20));
   const { query, database, start } = made;
   editAll(made);
   const other = await database.pool.connect();
@@ -200,7 +199,7 @@ test("a table's lock that ends after one attempt to store fails no library (faul
 });
 
 test("a role limited to one connection can run every command (fault 83)", async () => {
-  const made = await fixture(twenty());
+  const made = await fixture(numbered(20));
   const { url } = await createRole(made.database, { attributes: "CONNECTION LIMIT 1" });
 
   const { code, stdout } = await made.call(["sync"], { DATABASE_URL: url });

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { library } from "../support/organization.ts";
+import { library, numbered } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
 import { told } from "./told.ts";
@@ -60,8 +60,7 @@ async function lockedTable(table: string, mode = "ACCESS EXCLUSIVE"): Promise<vo
 
 async function serverStaysDown(): Promise<void> {
   const gate = gateAfter(24);
-  const twenty = Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
-  const { start, call, query, service, database } = await fixture(twenty, { onRequest: gate.onRequest });
+  const { start, call, query, service, database } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const proxy = await startPostgresProxy(database.url);
   const running = start(["sync"], { DATABASE_URL: proxy.url(database.url), SIMCAT_CONCURRENCY: "2" });
   await gate.reached;

@@ -3,13 +3,11 @@ import { expect, test } from "vitest";
 import { told } from "../postgres/told.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
-import { library } from "../support/organization.ts";
+import { numbered } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { readableProject } from "../support/readable-project.ts";
 import { gateAfter } from "./gate.ts";
 import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
-
-const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
 /** Code that a signal runs inside the program, to simulate a bug. */
 const onSignal = (code: string) =>
@@ -18,7 +16,7 @@ const onSignal = (code: string) =>
 /** A run that this code in its process ends after the content of some libraries was stored; then a good one. */
 async function endWith(code: string) {
   const gate = gateAfter(10);
-  const { start, call, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, call, query, service } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const options = `--max-old-space-size=100 ${onSignal(code)}`;
   const running = start(["sync"], { NODE_OPTIONS: options, SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
@@ -60,7 +58,7 @@ const project = hasTools ? readableProject() : "";
 test.skipIf(!hasTools)(
   "sync, backfill and status work on a read-only root, as any user, without HOME (fault 68)",
   async () => {
-    const { environment, query, service } = await fixture(twenty());
+    const { environment, query, service } = await fixture(numbered(20));
     const main = join(project, "dist/main.js");
     const simcat = (command: string) => {
       const script = `mount --make-rprivate / && mount -o remount,bind,ro / && exec setpriv --reuid 54321 --regid 54321 --clear-groups "$@"`;
@@ -81,7 +79,7 @@ test.skipIf(!hasTools)(
 );
 
 test("`| head -1` prints its line, and the program keeps its exit code (fault 69)", async () => {
-  const { environment } = await fixture(twenty());
+  const { environment } = await fixture(numbered(20));
   const script = `"$0" "$1" sync | head -1; echo "\${PIPESTATUS[0]}"`;
 
   const { stdout } = await startProgram("bash", ["-c", script, process.execPath, MAIN], environment).ended;

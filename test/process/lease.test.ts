@@ -3,17 +3,15 @@ import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { told } from "../postgres/told.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { numbered, scenario } from "../support/organization.ts";
 import { gateAfter } from "./gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
 
 const WAIT = { timeout: 25_000, interval: 15 };
 
-const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
-
 test("during a run, another sync or backfill ends with 75, without a run row or a request (faults 64, 65)", async () => {
   const gate = gateAfter(3);
-  const { start, call, query, asked, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, call, query, asked, service } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const first = start(["backfill"], { SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
   asked();
@@ -43,7 +41,7 @@ test("during a run, another sync or backfill ends with 75, without a run row or 
 
 test("a run stopped past its lease writes nothing when it resumes, and ends with 75 (faults 62, 64, 151)", async () => {
   const gate = gateAfter(10);
-  const { start, call, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, call, query, service } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const late = start(["backfill"], { SIMCAT_CONCURRENCY: "3" });
   await gate.reached;
   await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
@@ -84,7 +82,7 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
 });
 
 test("a run stopped in a transaction blocks others only until its session times out (faults 62, 64)", async () => {
-  const { start, call, query, service, database } = await fixture(twenty());
+  const { start, call, query, service, database } = await fixture(numbered(20));
   const blocker = await database.pool.connect();
   await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
   const late = start(["sync"]);
@@ -113,7 +111,7 @@ test("a run stopped in a transaction blocks others only until its session times 
 });
 
 test("a dead lease that ends far ahead, after a clock was set back, expires after 15 seconds (fault 62)", async () => {
-  const { call, query } = await fixture(twenty());
+  const { call, query } = await fixture(numbered(20));
   await call(["migrate"]);
   await query(
     "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'elsewhere:1', 7, now() + interval '1 year')",
@@ -130,7 +128,7 @@ test("a dead lease that ends far ahead, after a clock was set back, expires afte
 
 test("a lease that ends far ahead belongs to the holder that renews it (fault 64)", async () => {
   const gate = gateAfter(3);
-  const { start, call, query } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, call, query } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const first = start(["sync"]);
   await gate.reached;
   await query("UPDATE simcat.leases SET expires_at = expires_at + interval '1 year'");
@@ -142,7 +140,7 @@ test("a lease that ends far ahead belongs to the holder that renews it (fault 64
 });
 
 test("a run inside a long transaction counts as busy, not as a database failure (fault 94)", async () => {
-  const { start, call, query } = await fixture(twenty());
+  const { start, call, query } = await fixture(numbered(20));
   await query("CREATE TABLE public.gate AS SELECT 1");
   await query(
     `CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -163,7 +161,7 @@ test("a run inside a long transaction counts as busy, not as a database failure 
 
 test("a hanging connection costs neither the lease nor the run (fault 95)", async () => {
   const gate = gateAfter(3);
-  const { start, query, database } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, query, database } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const proxy = await startPostgresProxy(database.url);
   let renewals = 0;
   let begins = 0;
@@ -190,7 +188,7 @@ test("a hanging connection costs neither the lease nor the run (fault 95)", asyn
 });
 
 test("a run that waits for a dead run's lease announces it once (fault 96)", async () => {
-  const { call, query } = await fixture(twenty());
+  const { call, query } = await fixture(numbered(20));
   await query(
     "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'elsewhere:1', 7, now() + interval '12 s')",
   );
@@ -203,7 +201,7 @@ test("a run that waits for a dead run's lease announces it once (fault 96)", asy
 });
 
 test("a run whose last transaction fails has released its lease when it ends", async () => {
-  const { call, query, database } = await syncedFixture(twenty());
+  const { call, query, database } = await syncedFixture(numbered(20));
   const proxy = await startPostgresProxy(database.url);
   let releases = 0;
   proxy.judge = (statement) => {

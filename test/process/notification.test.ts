@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { addRows } from "../reporting/stored-rows.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { listen } from "../support/listen.ts";
 import { library } from "../support/organization.ts";
 
 const WRONG_KEY = { SIMCAT_API_KEY: "a-wrong-key" };
@@ -27,9 +27,7 @@ async function hook(...statuses: readonly number[]) {
       response.writeHead(statuses[received.length - 1] ?? statuses.at(-1) ?? 200).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${SECRET_PATH}`;
+  const url = `http://127.0.0.1:${await listen(server)}${SECRET_PATH}`;
   const messages = () => received.map(({ body }) => JSON.parse(body));
   return { url, received, messages };
 }
@@ -127,12 +125,8 @@ test("a web hook whose answer has no end has received the message once", async (
     posts += 1;
     response.writeHead(200).write("endless");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => server.closeAllConnections());
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
-  const { code, stderr } = await sync(url, false);
+  const { code, stderr } = await sync(`http://127.0.0.1:${await listen(server)}/`, false);
 
   expect({ code, posts }).toEqual({ code: 77, posts: 1 });
   expect(stderr).not.toContain("notification_failed");

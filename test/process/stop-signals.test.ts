@@ -5,13 +5,12 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
+import { listen } from "../support/listen.ts";
 import type { MockService } from "../support/mock/server.ts";
-import { library } from "../support/organization.ts";
+import { numbered } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { gateAfter, gateBeforeListing } from "./gate.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
-
-const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 
 /** Names of the libraries that the service has sent completely. */
 function sentWhole({ requests }: MockService): string[] {
@@ -30,7 +29,7 @@ test.each([
   "%s during a run ends it with %i: what was read is stored, the next run reads the rest (fault 63)",
   async (signal, code) => {
     const gate = gateAfter(14);
-    const { start, call, query, service, asked } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const { start, call, query, service, asked } = await fixture(numbered(20), { onRequest: gate.onRequest });
     const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
     await gate.reached;
 
@@ -80,7 +79,7 @@ test.each([
 
 test("SIGTERM during the listing ends the run as interrupted; nothing is stored or removed (fault 63)", async () => {
   const gate = gateBeforeListing();
-  const { start, query } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { start, query } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const running = start(["sync"]);
   await gate.reached;
 
@@ -94,7 +93,7 @@ test("SIGTERM during the listing ends the run as interrupted; nothing is stored 
 });
 
 test("SIGTERM while waiting for a lease ends with 143, without a run row or a request (faults 63, 64)", async () => {
-  const { start, query, asked } = await fixture(twenty());
+  const { start, query, asked } = await fixture(numbered(20));
   await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 7, clock_timestamp() + interval '1 hour')");
   const running = start(["sync"]);
   // Between two checks of the lease, which are half a second apart.
@@ -111,7 +110,7 @@ test("SIGTERM while waiting for a lease ends with 143, without a run row or a re
 test.each(["SIGTERM", "SIGHUP"] as const)(
   "SIGTERM after %s ends a run that waits for a lock at once and leaves a whole copy (fault 63)",
   async (signal) => {
-    const { start, call, query, service, database } = await fixture(twenty());
+    const { start, call, query, service, database } = await fixture(numbered(20));
     const blocker = await database.pool.connect();
     onTestFinished(() => blocker.release());
     await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
@@ -140,10 +139,7 @@ test.each(["SIGTERM", "SIGHUP"] as const)(
 
 test("SIGTERM while the database does not answer ends with 143 within five seconds (faults 63, 77)", async () => {
   const silent = createServer(() => {});
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void silent.close());
-  const address = silent.address();
-  const port = typeof address === "object" ? address?.port : 0;
+  const port = await listen(silent);
   const connected = new Promise<void>((resolve) => silent.once("connection", () => resolve()));
   const { start, asked } = await fixture([]);
   const running = start(["sync"], { DATABASE_URL: `postgres://simcat@127.0.0.1:${port}/simcat` });
@@ -167,7 +163,7 @@ test.runIf(process.platform === "linux").each(NOHUP)(
   "nohup %s lets a run survive SIGHUP and end well (fault 71)",
   async (_, command) => {
     const gate = gateAfter(14);
-    const { environment, query, service } = await fixture(twenty(), { onRequest: gate.onRequest });
+    const { environment, query, service } = await fixture(numbered(20), { onRequest: gate.onRequest });
     const directory = temporaryDirectory();
     const script = join(directory, "script");
     const program = `'${process.execPath}' '${MAIN}'`;

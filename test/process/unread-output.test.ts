@@ -3,11 +3,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { createFullPipe } from "../support/full-pipe.ts";
-import { library } from "../support/organization.ts";
+import { numbered } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { gateAfter } from "./gate.ts";
 
-const twenty = () => Array.from({ length: 20 }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
 const WAIT = { timeout: 20_000, interval: 50 };
 
 const readExpiry = "SELECT expires_at::text AS at, expires_at > clock_timestamp() AS live FROM simcat.leases";
@@ -35,7 +34,7 @@ const python = findProgram("python3", "python3");
 
 test("a run keeps its lease and hears SIGTERM while its log is not read (fault 144)", async () => {
   const gate = gateAfter(14);
-  const { environment, query } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { environment, query } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const stderr = openForChild(createFullPipe().path);
   const settings = { ...environment, SIMCAT_LOG_LEVEL: "trace" };
   const running = startProgram(process.execPath, [MAIN, "sync"], settings, { stdio: ["ignore", "pipe", stderr] });
@@ -53,7 +52,7 @@ test("a run keeps its lease and hears SIGTERM while its log is not read (fault 1
 
 test.runIf(python)("a run hears SIGTERM while its terminal is stopped (fault 144)", async () => {
   const gate = gateAfter(14);
-  const { environment } = await fixture(twenty(), { onRequest: gate.onRequest });
+  const { environment } = await fixture(numbered(20), { onRequest: gate.onRequest });
   const settings = { ...environment, SIMCAT_LOG_LEVEL: "trace" };
   const command = ["-c", RUN_ON_STOPPED_TERMINAL, process.execPath, MAIN, "sync"];
   const running = startProgram(python ?? "", command, settings);
@@ -66,7 +65,7 @@ test.runIf(python)("a run hears SIGTERM while its terminal is stopped (fault 144
 });
 
 test("data waits for its reader: a stop signal ends the wait, but not with 0 (fault 144)", async () => {
-  const { environment, query } = await fixture(twenty());
+  const { environment, query } = await fixture(numbered(20));
   const pipe = createFullPipe();
   const stdout = openForChild(pipe.path);
   const sync = () =>

@@ -7,6 +7,12 @@ type Row = Readonly<Record<string, unknown>>;
 /** The n-th of January 2026, at midnight UTC. */
 export const day = (n: number) => new Date(Date.UTC(2026, 0, n));
 
+const COUNTS = [
+  ...["listed", "read", "skipped", "changed", "failed", "removed"].map((what) => `libraries_${what}`),
+  ...["inserted", "updated", "removed", "unchanged"].map((what) => `scenarios_${what}`),
+  ...["rejects", "requests", "retries", "bytes", "silent_changes"],
+];
+
 /** Default values of a row of each table; a version is valid from the first of January. */
 const DEFAULTS: Readonly<Record<string, Row>> = {
   libraries: { owner: "ann", first_seen_at: day(1), changed_at: day(1), run_id: 1 },
@@ -28,21 +34,7 @@ const DEFAULTS: Readonly<Record<string, Row>> = {
     restart: false,
     listing_complete: true,
     status: "ok",
-    libraries_listed: 0,
-    libraries_read: 0,
-    libraries_skipped: 0,
-    libraries_changed: 0,
-    libraries_failed: 0,
-    libraries_removed: 0,
-    scenarios_inserted: 0,
-    scenarios_updated: 0,
-    scenarios_removed: 0,
-    scenarios_unchanged: 0,
-    rejects: 0,
-    requests: 0,
-    retries: 0,
-    bytes: 0,
-    silent_changes: 0,
+    ...Object.fromEntries(COUNTS.map((name) => [name, 0])),
     version: "0.1.0",
   },
   rejects: {

@@ -5,18 +5,8 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { SourceUnavailableError } from "../../src/errors.ts";
 import type { ScenarioSink } from "../../src/model.ts";
-import {
-  collect,
-  failureOf,
-  LIBRARY,
-  LISTING,
-  listen,
-  METADATA,
-  never,
-  open,
-  serve,
-  serveRaw,
-} from "./service-under-test.ts";
+import { listen } from "../support/listen.ts";
+import { collect, failureOf, LIBRARY, LISTING, METADATA, never, open, serve, serveRaw } from "./service-under-test.ts";
 
 const QUICK = { requestTimeoutMs: 250, maxRetries: 1 } as const;
 

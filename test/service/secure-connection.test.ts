@@ -4,19 +4,9 @@ import { connect, createServer } from "node:net";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ConfigurationError, SourceUnavailableError } from "../../src/errors.ts";
+import { listen } from "../support/listen.ts";
 import { OWN_HOST } from "./certificate.ts";
-import {
-  collect,
-  failureOf,
-  KEY,
-  LIBRARY,
-  LISTING,
-  listen,
-  never,
-  open,
-  serve,
-  serveWell,
-} from "./service-under-test.ts";
+import { collect, failureOf, KEY, LIBRARY, LISTING, never, open, serve, serveWell } from "./service-under-test.ts";
 
 const CLIENT = new URL("../../src/service/client.ts", import.meta.url).href;
 

@@ -7,11 +7,12 @@ import {
   type Server,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
+import { createServer as createRawServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
 import { createRedactor } from "../../src/secrets.ts";
 import { openService, type Service, type ServiceEvent, type ServiceOptions } from "../../src/service/client.ts";
+import { listen } from "../support/listen.ts";
 import { OWN_HOST } from "./certificate.ts";
 
 export const KEY = "canary-5f1d2c/9";
@@ -24,25 +25,6 @@ export interface Running {
   readonly targets: string[];
   /** Times of arrival, `performance.now()`. */
   readonly arrivals: number[];
-}
-
-interface Listening {
-  listen(port: number, host: string, done: () => void): unknown;
-  address(): AddressInfo | string | null;
-  close(done?: () => void): unknown;
-  closeAllConnections?(): void;
-}
-
-/** Listens on loopback until the end of the test, and returns the port. */
-export async function listen(server: Listening): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections?.();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return address.port;
 }
 
 /** A real HTTP server for one test. */

@@ -2,6 +2,7 @@ import { createServer } from "node:https";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SourceUnavailableError } from "../../src/errors.ts";
 import type { Service } from "../../src/service/client.ts";
+import { listen } from "../support/listen.ts";
 import { OWN_HOST } from "./certificate.ts";
 import {
   collect,
@@ -9,7 +10,6 @@ import {
   goodBody,
   LISTING,
   library,
-  listen,
   never,
   open,
   serve,

@@ -2,30 +2,28 @@ import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Scenario, ScenarioId, ScenarioSink } from "../../src/model.ts";
+import type { Scenario, ScenarioId } from "../../src/model.ts";
 import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
 import { createScenarioReader, type ScenarioList } from "../../src/service/wire/wire-scenarios.ts";
+import { type CollectingSink, collect } from "./service-under-test.ts";
 
 const KEY = { owner: "ann", name: "Lib" };
 
 /** An in-memory sink that also keeps the batches in order. */
-function collect(): ScenarioSink & { readonly scenarios: Map<ScenarioId, Scenario>; readonly batches: ScenarioId[][] } {
-  const scenarios = new Map<ScenarioId, Scenario>();
+function collectBatches(): CollectingSink & { readonly batches: ScenarioId[][] } {
+  const sink = collect();
   const batches: ScenarioId[][] = [];
   return {
-    scenarios,
+    ...sink,
     batches,
-    restart: async () => scenarios.clear(),
-    add: async (batch) => {
+    async add(batch) {
       batches.push(batch.map(({ id }) => id));
-      for (const scenario of batch) scenarios.set(scenario.id, scenario);
+      await sink.add(batch);
     },
-    sources: async (ids) =>
-      new Map(ids.flatMap((id) => (scenarios.has(id) ? [[id, scenarios.get(id)?.source ?? ""]] : []))),
-    remove: async (id) => {
+    async remove(id) {
       // A staging table answers later, too.
       await setImmediate();
-      scenarios.delete(id);
+      await sink.remove(id);
     },
   };
 }
@@ -36,7 +34,7 @@ interface Read extends ScenarioList {
 }
 
 async function read(...batches: readonly (readonly string[])[]): Promise<Read> {
-  const sink = collect();
+  const sink = collectBatches();
   const reader = createScenarioReader(KEY, sink, new AbortController().signal);
   for (const sources of batches) await reader.add(sources.map((source) => ({ source, value: JSON.parse(source) })));
   return { ...(await reader.finish()), scenarios: [...sink.scenarios.values()], batches: sink.batches };

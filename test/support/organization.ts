@@ -26,6 +26,10 @@ export function library(
   };
 }
 
+/** So many libraries of alice's, called `Lib 0` and so on, with three scenarios each. */
+export const numbered = (count: number): MockLibrary[] =>
+  Array.from({ length: count }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
+
 /** One scenario; with a `parentId` it is a result. */
 export function scenario(scenarioId: number, rest: Partial<Omit<MockScenario, "scenarioId">> = {}): MockScenario {
   const { parentId = null } = rest;
