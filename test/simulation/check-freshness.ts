@@ -16,7 +16,7 @@ interface Fresh {
 
 const FRESH = `
 SELECT f.owner, f.library_name AS name, f.complete_as_of AS as_of, y.suspect_reads > 0 AS is_suspect, y.content_read_at AS read_at,
-  f.is_stored AND f.open_rejects = 0 AND coalesce(f.owes, '') NOT IN ('rejects', 'shrunk') AS is_whole
+  f.is_stored AND f.open_rejects = 0 AND coalesce(f.owes, '') <> 'rejects' AND y.shrunk_run_id IS NULL AS is_whole
 FROM simcat_report.library_freshness f JOIN simcat.library_sync y USING (owner, library_name)`;
 
 interface Whole {
