@@ -93,16 +93,13 @@ export function open(url: URL, options: Partial<ServiceOptions> = {}): Service &
 
 export interface CollectingSink extends ScenarioSink {
   readonly scenarios: Map<ScenarioId, Scenario>;
-  restarts: number;
 }
 
 export function collect(): CollectingSink {
   const scenarios = new Map<ScenarioId, Scenario>();
   return {
     scenarios,
-    restarts: 0,
     async restart() {
-      this.restarts++;
       scenarios.clear();
     },
     async add(more) {

@@ -46,7 +46,7 @@ export interface Simulation {
 
 export async function createSimulation(seed: number, server: TestServer): Promise<Simulation> {
   const random = createRandom(seed);
-  const world = drawWorld(seed, random);
+  const world = drawWorld(random);
   const { control } = server;
   await control.empty();
   await control.setClock(world.startsAt, "anew");

@@ -16,7 +16,6 @@ type Dates = DateFormat | "unknown" | "none";
 
 /** The properties of a seed that do not change while it plays. */
 export interface World {
-  readonly seed: number;
   /** By the database's clock, in ms since the epoch. */
   readonly startsAt: number;
   /** How far the service's clock is ahead of the database's. */
@@ -41,7 +40,7 @@ const AUTUMN = Date.parse("2024-10-26T22:00:00Z");
 const SPRING = Date.parse("2024-03-30T22:00:00Z");
 const SUMMER = Date.parse("2024-07-01T09:59:30Z");
 
-export function drawWorld(seed: number, random: Random): World {
+export function drawWorld(random: Random): World {
   const dates = random.pick<Dates>([
     "minute",
     "minute",
@@ -54,7 +53,6 @@ export function drawWorld(seed: number, random: Random): World {
     "none",
   ]);
   return {
-    seed,
     startsAt: random.pick([AUTUMN, AUTUMN, SPRING, SUMMER]) + random.below(3 * HOUR),
     skew: random.pick([
       0,

@@ -1,9 +1,14 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The files that take longest, by a run on two idle cores. A file that starts last and takes long leaves cores idle. */
+/** The files that take longest. A file that starts last and takes long leaves cores idle. */
 const LONGEST = [
   "test/process/lease.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/process/slices.test.ts",
+  "test/postgres/sessions.test.ts",
+  "test/process/demo.test.ts",
+  "test/postgres/commit.test.ts",
   "test/worker/runs.test.ts",
   "test/reporting-page/command.test.ts",
   "test/verify/verify.test.ts",
