@@ -26,7 +26,7 @@ test("locks, a dead server and no free connection end a run in bounded time (fau
 
 async function lockedTable(table: string, mode = "ACCESS EXCLUSIVE"): Promise<void> {
   const where = `held: ${table}, ${mode}`;
-  const { query, database, service, call, asked } = await syncedFixture([
+  const { query, database, service, call, simcat, asked } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
@@ -38,7 +38,7 @@ async function lockedTable(table: string, mode = "ACCESS EXCLUSIVE"): Promise<vo
   await holder.query(`BEGIN; LOCK TABLE simcat.${table} IN ${mode} MODE`);
   const startedAt = performance.now();
 
-  const ended = await call(["sync"]);
+  const ended = await simcat(["sync"]);
 
   const took = performance.now() - startedAt;
   await holder.query("ROLLBACK");
@@ -98,11 +98,11 @@ async function serverStaysDown(): Promise<void> {
 }
 
 async function noConnectionLeft(): Promise<void> {
-  const { database, call, asked } = await fixture([library("alice", "Fire")]);
+  const { database, simcat, asked } = await fixture([library("alice", "Fire")]);
   const { url } = await createRole(database, { attributes: "CONNECTION LIMIT 0" });
   const startedAt = performance.now();
 
-  const ended = await call(["sync"], { DATABASE_URL: url });
+  const ended = await simcat(["sync"], { DATABASE_URL: url });
 
   expect(told(ended)).toEqual({
     exit: 69,
