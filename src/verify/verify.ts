@@ -141,6 +141,8 @@ async function compareSides(
     if (row?.state === "live") both.push([one, row]);
     else addOneSided(one.key, row?.state === "removed" ? "removed" : "missing");
   }
+  // Only if none of the others could be read, the service counts as down because of these.
+  both.sort(([, a], [, b]) => Number(hasFailed(a)) - Number(hasFailed(b)));
   for (const { key, state, sync } of listing.incomplete === null ? stored.values() : []) {
     if (state === "live" && isInScope(key) && listing.libraries.find(key) === undefined)
       addOneSided(key, "unlisted", sync?.removalHeldAt);
@@ -148,11 +150,13 @@ async function compareSides(
   onEvent({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
 
   const breaker = new CircuitBreaker();
+  let hasRead = false;
   const compare = async (listed: ListedLibrary, row: StoredLibrary) => {
     const { key } = listed;
     const { sink, finish } = compareContent(tools, listed, signal);
-    const read = await service.readContent(key, sink, signal);
+    const read = await service.readContent({ ...key, failedBefore: hasFailed(row) }, sink, signal);
     breaker.reset();
+    hasRead = true;
     const { scenarios, difference } = await finish(read);
     findings.scenarios += scenarios;
     if (difference !== null)
@@ -161,7 +165,7 @@ async function compareSides(
     if (first !== undefined) findings.rejected.push({ key, count: read.rejects.length, reason: first.reason });
     onEvent({ kind: "stored", key });
   };
-  const fail = async (key: LibraryKey, error: unknown) => {
+  const fail = async (key: LibraryKey, row: StoredLibrary, error: unknown) => {
     if (!(error instanceof ContentError)) throw error;
     if (error.code === "unauthorized" && (await service.confirmKey(signal)) === "refused") {
       const message =
@@ -171,15 +175,20 @@ async function compareSides(
     const failure = { key, code: error.code, message: error.message };
     findings.unread.push(failure);
     onEvent({ kind: "failed", ...failure });
-    if (!error.unavailable) breaker.reset();
-    else if (breaker.addFailure(false) === "open") throw manyFailed(error, "; run simcat verify again later");
+    if (!error.unavailable) return breaker.reset();
+    const state = breaker.addFailure(hasFailed(row));
+    if (state === "open" || (state === "doubtful" && !hasRead))
+      throw manyFailed(error, "; run simcat verify again later");
   };
   const compared = concurrently(both, settings.concurrency, ([listed, row]) =>
-    compare(listed, row).catch((error) => fail(listed.key, error)),
+    compare(listed, row).catch((error) => fail(listed.key, row, error)),
   );
   for await (const _ of compared);
   return findings;
 }
+
+/** The last run that tried it could not read it: it may be broken itself. */
+const hasFailed = ({ sync }: StoredLibrary) => (sync?.failures ?? 0) > 0;
 
 /** The next sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */
 function remedyFor(

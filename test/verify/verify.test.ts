@@ -421,6 +421,24 @@ describe("ends with its own exit code", () => {
     expect((await simcat(sides, ["verify"])).code).toBe(69);
   });
 
+  test("2 if only libraries fail that failed in the last run too, and their waits pause no other (fault 211)", async () => {
+    const broken = Array.from({ length: 20 }, (_, at) => library("broken", `l${at}`));
+    const sides = await stored([...broken, library("good", "a"), library("good", "b")]);
+    await sides.database.query("UPDATE simcat.library_sync SET failures = 1 WHERE owner = 'broken'");
+    sides.service.always({ owner: "broken" }, { kind: "status", status: 500 });
+    const { code, out } = await verifyJson(sides);
+    expect([code, out.libraries_unread, out.libraries_agreeing]).toEqual([2, 20, 2]);
+
+    const asksToWait = { kind: "status", status: 503, headers: { "retry-after": "1" } } as const;
+    sides.service.always({ owner: "broken" }, asksToWait);
+    const patient = await simcat(sides, ["verify"], { SIMCAT_MAX_RETRIES: "1" });
+    expect(patient.code).toBe(2);
+    expect(patient.err).not.toContain('"code":"throttled"');
+
+    sides.service.always({ pathPattern: "/user/" }, { kind: "status", status: 500 });
+    expect((await simcat(sides, ["verify"])).code).toBe(69);
+  });
+
   test("78 on a database that lacks a column or simcat's tables, which it does not make", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1] })]);
     await sides.database.query("ALTER TABLE simcat.scenarios RENAME raw TO source");
@@ -466,6 +484,7 @@ interface VerifyJson {
   readonly agrees: boolean;
   readonly scenarios_compared: number;
   readonly libraries_agreeing: number;
+  readonly libraries_unread: number;
   readonly incomplete: string | null;
   readonly differences: readonly {
     readonly owner: string;
