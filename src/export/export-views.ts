@@ -37,7 +37,8 @@ const ROWS_PER_PROGRESS = 1_000;
 /**
  * Writes views of simcat_report to files, all from one snapshot of the database. Locks all tables before it writes a row, so
  * that waiting costs no work.
- * @throws UsageError for an unknown view, a filter that does not apply, or a directory that cannot be written to
+ * @throws UsageError for an unknown view, a filter that does not apply, or a directory that cannot be written to;
+ * ConfigurationError if the database lacks a view
  */
 export async function exportViews(pool: Pool, request: ExportRequest, signal: AbortSignal): Promise<Manifest> {
   const files = createExportFiles(request.directory);

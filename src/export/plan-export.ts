@@ -1,6 +1,7 @@
 import type { Connection } from "../db/connect.ts";
+import { loadSchema } from "../db/schema-state.ts";
 import { editDistance } from "../edit-distance.ts";
-import { UsageError } from "../errors.ts";
+import { ConfigurationError, UsageError } from "../errors.ts";
 import { type ExportState, isoTime } from "./export-state.ts";
 
 /** A view of simcat_report, as the catalogue describes it. Every role may read the catalogue. */
@@ -110,7 +111,7 @@ export function findCutShort(
 
 /**
  * Chooses the views, and checks that each takes the filters.
- * @throws UsageError for an unknown view or a filter that a view does not take
+ * @throws UsageError for an unknown view or a filter that a view does not take, ConfigurationError for a view that was lost
  */
 export function planExport(
   all: readonly ReportView[],
@@ -136,6 +137,9 @@ export function planExport(
 function findView(all: readonly ReportView[], name: string): ReportView {
   const view = all.find((one) => one.name === name);
   if (view !== undefined) return view;
+  const isLost = loadSchema().views.files.some(({ label }) => label === `view simcat_report.${name}`);
+  if (isLost)
+    throw new ConfigurationError(`the database lacks the view simcat_report.${name}`, { hint: "run simcat check" });
   const near = all.filter((one) => editDistance(one.name, name, 3) <= 3).map((one) => one.name);
   const meant = near.length === 0 ? "" : ` (did you mean ${near.join(" or ")}?)`;
   throw new UsageError(`there is no view ${JSON.stringify(name)}${meant}`, { hint: `the views are ${listNames(all)}` });

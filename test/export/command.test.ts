@@ -116,6 +116,16 @@ describe("simcat export", () => {
     });
   });
 
+  test("a view that the database has lost is 78, as in other commands; an unknown one is 64 (fault 195)", async () => {
+    const { url, pool } = await freshTestDatabase();
+    await pool.query("DROP VIEW simcat_report.activity CASCADE");
+    const lost = expect.stringContaining("the database lacks the view simcat_report.activity; run simcat check");
+    expect(await simcat(["--out", temporaryDirectory()], url)).toMatchObject({ code: 78, stderr: lost });
+    expect(await simcat(["activity", "--out", temporaryDirectory()], url)).toMatchObject({ code: 78, stderr: lost });
+    expect(await simcat(["actvity", "--out", temporaryDirectory()], url)).toMatchObject({ code: 64 });
+    expect(await simcat(["libraries", "--out", temporaryDirectory()], url)).toMatchObject({ code: 0 });
+  });
+
   test("an empty organization gives valid files with all columns, and a database without a schema none", async () => {
     const { url: empty } = await freshTestDatabase({ empty: true });
     const hint = expect.stringContaining("the database has no simcat schema yet; run: simcat migrate");
