@@ -105,7 +105,7 @@ export async function acquireLease<S>(
         if (rowCount === 0 && !(await isDone(connection))) throw new LostLeaseError();
         if (rowCount !== 0) await write(connection);
       };
-      await withTransaction(pool, options, last, lost.signal);
+      await withTransaction(pool, { ...options, changesLease: true }, last, lost.signal);
       isReleased = true;
     },
     async release() {

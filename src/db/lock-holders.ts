@@ -12,21 +12,34 @@ const BLOCKING = {
   lease: "l.mode <> 'AccessShareLock' AND n.nspname = 'simcat' AND c.relname = 'leases'",
 };
 
-/** The session that holds, or else waits for, a blocking lock; of several the oldest. */
-const selectHolder = (blocking: keyof typeof BLOCKING) => `
+export type Blocked = keyof typeof BLOCKING;
+
+/**
+ * The session that holds, or else waits for, a blocking lock; of several the oldest. A session that waits for a row locks its
+ * tuple in such a mode, so only locks on whole tables count.
+ */
+const selectHolder = (blocking: Blocked) => `
 SELECT n.nspname || '.' || c.relname AS relation, l.pid, concat_ws(', ', 'role ' || a.usename, nullif(a.application_name, ''),
   'for ' || extract(epoch FROM clock_timestamp() - a.xact_start)::int || ' s') AS details
 FROM pg_locks l
 JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-WHERE ${BLOCKING[blocking]} AND l.pid <> pg_backend_pid() AND c.relkind IN ('r', 'p')
+WHERE l.locktype = 'relation' AND ${BLOCKING[blocking]} AND l.pid <> pg_backend_pid() AND c.relkind IN ('r', 'p')
   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 ORDER BY l.granted DESC, a.xact_start, relation LIMIT 1`;
 
-/** The error of a transaction. If it waited for a lock in vain, another one that names the session, if it is found. */
-export async function nameLockHolder(pool: Pool, blocked: "writers" | "readers", error: unknown): Promise<unknown> {
+/**
+ * The error of a transaction. If it waited for a lock in vain, another one that names the session, if it is found: the first of
+ * `blocked` that a session blocks.
+ */
+export async function nameLockHolder(pool: Pool, blocked: readonly Blocked[], error: unknown): Promise<unknown> {
   const cause = driverError(error);
-  return (isLockTimeout(cause) ? await readHolderError(pool, blocked, cause) : null) ?? error;
+  if (!isLockTimeout(cause)) return error;
+  for (const one of blocked) {
+    const named = await readHolderError(pool, one, cause);
+    if (named !== null) return named;
+  }
+  return error;
 }
 
 /** The error of a run that could not take the lease, because its row stayed locked. */
@@ -35,11 +48,7 @@ export async function lockedLeaseError(pool: Pool): Promise<DatabaseError> {
 }
 
 /** Null if no session holds such a lock any more, or if the database does not say. */
-async function readHolderError(
-  pool: Pool,
-  blocking: keyof typeof BLOCKING,
-  cause?: unknown,
-): Promise<DatabaseError | null> {
+async function readHolderError(pool: Pool, blocking: Blocked, cause?: unknown): Promise<DatabaseError | null> {
   const statement = within(ANSWER_MS, selectHolder(blocking));
   const found = await pool
     .query<{ relation: string; pid: number; details: string }>(statement)

@@ -2,7 +2,7 @@ import { DatabaseError, LostLeaseError } from "../errors.ts";
 import { formatElapsed } from "../format.ts";
 import { ANSWER_MS, type Connection, type Pool, type RetryOptions, retryTransient, within } from "./connect.ts";
 import { asDatabaseError, isConnectionLost } from "./db-errors.ts";
-import { nameLockHolder } from "./lock-holders.ts";
+import { type Blocked, nameLockHolder } from "./lock-holders.ts";
 
 /** Lifts the time limits that a role or a database may set. Postgres has `transaction_timeout` since version 17. */
 const UNLIMITED = `SET LOCAL statement_timeout = 0;
@@ -40,6 +40,8 @@ export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" |
   readonly byKey?: boolean;
   /** A lease that must still be held. Its row stays locked, so that no other run takes it before the COMMIT. */
   readonly fence?: { readonly name: string; readonly token: number };
+  /** The work itself changes the row of a lease. */
+  readonly changesLease?: boolean;
   /**
    * If the answer to COMMIT is lost, the work is repeated: it finds itself done, or does it now. This chooses the result
    * from those of the first and the last attempt; without it, the last one counts.
@@ -62,7 +64,9 @@ export async function withTransaction<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const { operation, fence, afterLostCommit = (_, last) => last } = options;
+  const { operation, fence, changesLease = false, afterLostCommit = (_, last) => last } = options;
+  const usual: Blocked[] = options.snapshot ? ["readers"] : ["writers"];
+  let blocked = usual;
   /** The result of the first attempt whose COMMIT was sent and not answered: it may have been committed. */
   let unanswered: { readonly value: T } | null = null;
   const attempt = async () => {
@@ -71,10 +75,12 @@ export async function withTransaction<T>(
     const connection = await pool.connect();
     try {
       await connection.query(within(ANSWER_MS, begin(options)));
+      blocked = [...usual, "lease"];
       if (fence !== undefined) {
         const { rowCount } = await connection.query(within(ANSWER_MS, FENCE, [fence.name, fence.token]));
         if (rowCount === 0) throw new LostLeaseError();
       }
+      if (!changesLease) blocked = usual;
       computed = { value: await work(connection) };
       const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
       if (command !== "COMMIT") throw new DatabaseError(`${operation} failed: COMMIT was answered with ${command}`);
@@ -95,7 +101,6 @@ export async function withTransaction<T>(
     }
   };
   const { slowAfterMs } = pool;
-  const blocked = options.snapshot ? "readers" : "writers";
   const onWait = async (error: unknown) => {
     if (error !== undefined) pool.announceOutage(await nameLockHolder(pool, blocked, error));
     else if (slowAfterMs !== undefined) pool.announceSlow(`${operation}, ${formatElapsed(slowAfterMs)} so far`);

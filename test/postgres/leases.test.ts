@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
 import { connect, disconnect } from "../../src/db/connect.ts";
-import { withLease } from "../../src/db/lease.ts";
+import { acquireLease, withLease } from "../../src/db/lease.ts";
 import { useTestDatabase } from "../support/database.ts";
+import { untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 
 const database = useTestDatabase();
 const never = new AbortController().signal;
@@ -21,4 +22,26 @@ test("leases with different names are held at the same time, and each has its ow
     { name: "sync 1/2", holder: "host:1 sync 1/2", token: 1, held: true },
     { name: "sync 2/2", holder: "host:1 sync 2/2", token: 1, held: true },
   ]);
+});
+
+test("a run whose lease is locked names the session that locks it, not one that waits too (fault 167)", async () => {
+  const pool = await connect(database().url, { max: 8 }, never);
+  onTestFinished(() => disconnect(pool));
+  const clock = await createClock(pool, never);
+  const { lease } = await acquireLease(pool, clock, { name: "sync", holder: "host:1" }, async () => null, never);
+  const locking = await pool.connect();
+  await locking.query("BEGIN; SELECT FROM simcat.leases FOR UPDATE");
+  const { rows } = await locking.query("SELECT pg_backend_pid() AS pid");
+  const waiting = pool.query("UPDATE simcat.leases SET holder = 'other'");
+  await untilSession(database().query, WAITS_FOR_LOCK);
+  const options = { operation: "storing", lockTimeoutMs: 100, lockAttempts: 1, isDone: async () => false };
+  const named = { message: expect.stringContaining(`simcat.leases is locked by session ${rows[0].pid} (`) };
+
+  await expect(lease.write(options, async () => {})).rejects.toMatchObject(named);
+  await expect(lease.end(options, async () => {})).rejects.toMatchObject(named);
+
+  await locking.query("ROLLBACK");
+  locking.release();
+  await waiting;
+  await lease.release();
 });
