@@ -108,13 +108,18 @@ function formatAdvice({ differences, unread, rejected }: VerifyReport): string[]
   const held = differences.filter(({ remedy }) => remedy === "allow-removals");
   const bySync = differences.filter(({ remedy }) => remedy === "sync");
   const read = bySync.filter(({ kind }) => kind !== "unlisted");
+  const later = differences.filter(({ remedy }) => remedy === "later").length;
   if (altered.length > 0) {
     const named =
       altered.length > MAX_NAMED ? [] : altered.map(({ key }) => ` --library ${shellWord(typeableKey(key))}`);
     advice.push(`simcat backfill --restart${named.join("")}`);
   }
   if (read.length > 0) advice.push(`simcat sync stores ${formatLibraries(read.length)}, which it reads in any case`);
-  if (bySync.length > read.length) advice.push("simcat sync marks as removed what is no longer listed");
+  if (later > 0)
+    advice.push(`simcat sync stores ${formatLibraries(later)} later; simcat explain OWNER/LIBRARY says when`);
+  if (bySync.length > read.length) {
+    advice.push("simcat sync marks as removed what is no longer listed, unless a guard holds it");
+  }
   if (held.length > 0) {
     advice.push(
       `${plural(held.length, "removal is", "removals are")} held: simcat sync --allow-removals marks as removed what is really gone; otherwise restore it in the service`,

@@ -25,10 +25,10 @@ interface CompareTools extends StoredSide {
 
 export interface LibraryDifference extends ContentDifference {
   /**
-   * The command that resolves it. `sync`: the next sync, which reads the library or marks it as removed in any case. `backfill`: only a
-   * backfill that compares every row. `allow-removals`: its removal is held.
+   * The command that resolves it. `sync`: the next sync, which reads the library or would mark it as removed. `later`: a later sync, because
+   * the library settles or backs off. `backfill`: only a backfill that compares every row. `allow-removals`: its removal is held.
    */
-  readonly remedy: "sync" | "backfill" | "allow-removals";
+  readonly remedy: "sync" | "later" | "backfill" | "allow-removals";
   /** For an unlisted library whose removal a guard holds: since when. Otherwise null. */
   readonly removalHeldAt: Date | null;
 }
@@ -139,7 +139,9 @@ async function compareSides(
   for (const one of listed) {
     const row = stored.get(keyText(one.key));
     if (row?.state === "live") both.push([one, row]);
-    else addOneSided(one.key, row?.state === "removed" ? "removed" : "missing");
+    // The cache that answered does not know of a later removal.
+    else if (row?.state !== "removed" || listing.cachedMs === 0 || row.removedAt < now - listing.cachedMs)
+      addOneSided(one.key, row?.state === "removed" ? "removed" : "missing");
   }
   // Only if none of the others could be read, the service counts as down because of these.
   both.sort(([, a], [, b]) => Number(hasFailed(a)) - Number(hasFailed(b)));
@@ -190,7 +192,7 @@ async function compareSides(
 /** The last run that tried it could not read it: it may be broken itself. */
 const hasFailed = ({ sync }: StoredLibrary) => (sync?.failures ?? 0) > 0;
 
-/** The next sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */
+/** A sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */
 function remedyFor(
   listed: ListedLibrary,
   stored: StoredLibrary,
@@ -198,8 +200,9 @@ function remedyFor(
   now: number,
   { fullEveryMs, serviceTimezone }: CompareTools["settings"],
 ): LibraryDifference["remedy"] {
-  const isRead = decide(listed, stored, { now, fullEveryMs, backfillSince: null }).kind === "read";
+  const decision = decide(listed, stored, { now, fullEveryMs, backfillSince: null });
   const isPartial = read.rejects.length > 0 || listed.source === null;
   const isChanged = isPartial || stored.sync?.contentHash !== hashContent(listed, read, serviceTimezone);
-  return isRead && isChanged ? "sync" : "backfill";
+  if (!isChanged || decision.reason === "unchanged") return "backfill";
+  return decision.kind === "read" ? "sync" : "later";
 }

@@ -166,7 +166,7 @@ describe("a library or scenario on one side only", () => {
   differs    o/shorter: 2 scenarios not stored (3, 4); 1 scenario stored and not in the list (1)
   to do      simcat backfill --restart --library o/shorter
              simcat sync stores 1 library, which it reads in any case
-             simcat sync marks as removed what is no longer listed`,
+             simcat sync marks as removed what is no longer listed, unless a guard holds it`,
     );
   });
 
@@ -261,6 +261,32 @@ describe("a library that differs", () => {
 
     await simcat(sides, ["sync"]);
     expect((await simcat(sides, ["verify"])).code).toBe(0);
+  });
+
+  test("before its date has settled, or while it backs off, needs a later sync (fault 124)", async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const sides = await stored(["settling", "failing"].map((name) => library("o", name, { lastModified: today })));
+    await sides.database.query(`
+      UPDATE simcat.library_sync SET bookmark_seen_at = now() - interval '1 h',
+        failures = CASE WHEN library_name = 'failing' THEN 9 ELSE 0 END, last_failed_at = now()`);
+    for (const name of ["settling", "failing"])
+      sides.service.put(library("o", name, { lastModified: today, description: "edited" }));
+    const { out } = await simcat(sides, ["verify"]);
+    expect(out).toContain("  to do      simcat sync stores 2 libraries later; simcat explain OWNER/LIBRARY says when");
+    expect(out).not.toContain("backfill");
+  });
+
+  test("in being removed after a cache stored the listing is none (fault 153)", async () => {
+    const sides = await stored([library("o", "a"), library("o", "b")]);
+    await sides.database.query(
+      "UPDATE simcat.libraries SET removed_at = now() - interval '5 min' WHERE library_name = 'b'",
+    );
+    const cachedFor = (age: string) =>
+      sides.service.always({ operation: "listing" }, { kind: "headers", set: { age } });
+    cachedFor("60");
+    expect((await verifyJson(sides)).out.differences).toMatchObject([{ library: "b", kind: "removed" }]);
+    cachedFor("600");
+    expect((await verifyJson(sides)).out.differences).toEqual([]);
   });
 
   test("and that the next sync reads without a change of content, needs a backfill that compares every row", async () => {
