@@ -240,7 +240,7 @@ test("a staged list drifts like a list in memory and leaves the staging table em
   expect(libraryLogLines(drifted)).toEqual(failures(["long", "two"]));
   expect(logLines(drifted).map(({ error }) => error)).toContainEqual(
     expect.stringContaining(
-      "the field isResult is gone: each scenario whose stored row has it lacks it now (3500 stored)",
+      "the field isResult is gone: each scenario whose stored row has it lacks it now (3,500 stored)",
     ),
   );
   expect(await kept(made.query, ["long"])).toEqual(before);

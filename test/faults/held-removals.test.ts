@@ -47,7 +47,10 @@ test("verify advises --allow-removals for held removals, and its advice helps (f
     return [code, ...stdout.split("\n").filter((line) => /^ {2}to do {6}|^ {13}/.test(line))];
   };
   drop(made, "bob", 0, 60);
-  expect(await advice()).toEqual([2, "  to do      simcat sync marks as removed what is no longer listed"]);
+  expect(await advice()).toEqual([
+    2,
+    "  to do      simcat sync marks as removed what is no longer listed, unless a guard holds it",
+  ]);
   expect((await made.call(["sync"])).code).toBe(3);
 
   expect(await advice()).toEqual([
