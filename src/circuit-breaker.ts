@@ -30,6 +30,6 @@ export class CircuitBreaker {
 export function manyFailed(last: ContentError, advice: string): SourceUnavailableError {
   return new SourceUnavailableError(
     `${THRESHOLD} libraries in a row could not be read, so the service is considered down (the last: ${last.message})${advice}`,
-    { cause: last },
+    { retryAfterMs: last.retryAfterMs, cause: last },
   );
 }

@@ -184,6 +184,11 @@ const CONTENT_ERRORS = {
 
 export type ContentErrorCode = keyof typeof CONTENT_ERRORS;
 
+interface ContentErrorDetails extends ErrorOptions {
+  readonly rejects?: readonly Reject[];
+  readonly retryAfterMs?: number | null;
+}
+
 /**
  * The content of one library could not be read. The run continues, keeps what is stored of that library, and the next run
  * reads it again.
@@ -196,9 +201,14 @@ export class ContentError extends Error {
   readonly unread: boolean;
   /** Items of the response to store as rejects. */
   readonly rejects: readonly Reject[];
-  constructor(code: ContentErrorCode, message: string, options: ErrorOptions & { rejects?: readonly Reject[] } = {}) {
+  /** How long the service asked to wait, in milliseconds; null if it did not. */
+  readonly retryAfterMs: number | null;
+
+  constructor(code: ContentErrorCode, message: string, details: ContentErrorDetails = {}) {
+    const { rejects = [], retryAfterMs = null, ...options } = details;
     super(message, options);
-    this.rejects = options.rejects ?? [];
+    this.rejects = rejects;
+    this.retryAfterMs = retryAfterMs;
     this.name = "ContentError";
     this.code = code;
     this.unavailable = CONTENT_ERRORS[code] === "unavailable";

@@ -54,7 +54,8 @@ export function toContentError(failed: FailedGet, context: HttpContext): Content
   const endsRun = failed.why === "no_success" || code === "throttled" || kind === "too_many_files";
   if (runError !== null && endsRun) return runError;
   const message = runError?.message ?? formatFailure(failed, context);
-  return new ContentError(code, hint === "" ? message : `${message}; ${hint}`, causeOf(failed));
+  const { retryAfterMs } = failed.failure;
+  return new ContentError(code, hint === "" ? message : `${message}; ${hint}`, { retryAfterMs, ...causeOf(failed) });
 }
 
 /** The error of a GET after which no other request of the run can be expected to succeed; null for other failures. */

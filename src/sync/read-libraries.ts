@@ -207,7 +207,7 @@ function witnessFailed(witness: LibraryKey, last: ContentError): SourceUnavailab
 function considersDown(summary: string, last: ContentError): SourceUnavailableError {
   return new SourceUnavailableError(
     `${summary}, so the service is considered down (the last: ${last.message}); the next run tries again`,
-    { cause: last },
+    { retryAfterMs: last.retryAfterMs, cause: last },
   );
 }
 

@@ -175,6 +175,14 @@ test("after a long Retry-After the worker skips ticks until then, and says so (f
   expect(await worker.metric('simcat_missed_ticks_total{reason="retry_after"}')).toBeGreaterThanOrEqual(2);
 });
 
+test("if all content is refused with a long Retry-After, the worker skips ticks too (fault 160)", async () => {
+  const { environment, service } = await fixture(three);
+  service.always({ pathPattern: "/user/" }, { kind: "status", status: 503, headers: { "retry-after": "3600" } });
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  const { until } = await worker.untilLogged("retry_after");
+  expect(Date.parse(String(until)) - Date.now()).toBeGreaterThan(3_500_000);
+});
+
 test.each([429, 503])("after the pause that a %i asked for, the next tick runs (fault 160)", async (status) => {
   const { environment, service } = await fixture(three, askForPause(status, "3"));
   const schedule = { SIMCAT_SCHEDULE: EVERY_SECOND, SIMCAT_MAX_RETRY_WAIT: "1s" };
