@@ -105,7 +105,7 @@ async function checkRemovals(
   const complete = listing.incomplete === null;
   const isSlice = selection.slice !== undefined;
   const canMark = complete && !isSlice;
-  const { missing, unheld, unheldElsewhere, heldSince } = plan;
+  const { missing, unheld, unheldElsewhere, heldElsewhere, heldSince } = plan;
   // A slice that shares nothing with the listing may be a small one.
   const live =
     pool !== null && isSlice && plan.live.listed === 0
@@ -132,7 +132,7 @@ async function checkRemovals(
   };
   const verdict = guardRemovals(facts);
   // Removals that this run is allowed to mark do not count, as they will not in later runs.
-  const everyMissing = [...(allowRemovals ? [] : missing), ...unheldElsewhere];
+  const everyMissing = [...(allowRemovals ? [] : missing), ...unheldElsewhere, ...heldElsewhere];
   const everywhere = { ...facts, missing: everyMissing.length, removedLately: countOthers(numbers, everyMissing) };
   const isHeldElsewhere = canMark && unheldElsewhere.length > 0 && exceedsShare(everywhere);
   const held = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];

@@ -223,6 +223,19 @@ test.each<Story>([
     { alice: 21, bob: 60 },
   ],
   [
+    "that a run of everything would hold beside held ones are held by a run of one library (fault 49)",
+    { alice: 10, bob: 10 },
+    [
+      gone("alice", 0, 7),
+      sync(3),
+      gone("bob", 0, 1),
+      sync(0, "", "--library", "bob/lib 9"),
+      listed("alice", 0, 7),
+      sync(3),
+    ],
+    { alice: 10, bob: 10 },
+  ],
+  [
     "that are allowed, or within the share of everything, are not held elsewhere (fault 49)",
     { alice: 20, bob: 10 },
     [

@@ -52,7 +52,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       "a selected run removes outside its selection",
-      "if (isUnheld) unheldElsewhere.push(key);\n          return;",
+      "if (isUnheld) unheldElsewhere.push(key);\n          else if (isLive && !isReadSince) heldElsewhere.push(key);\n          return;",
       "if (isUnheld) unheldElsewhere.push(key);",
     ],
   ],

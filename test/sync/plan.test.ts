@@ -170,6 +170,7 @@ const NOTHING = {
   missing: [],
   unheld: [],
   unheldElsewhere: [],
+  heldElsewhere: [],
   missingButCached: [],
   listedOnly: [],
   newDates: [],
@@ -260,6 +261,7 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
     stored("a"),
     stored("gone"),
     stored("gone too"),
+    stored("held", { removalHeldAt: 1 }),
     stored("never stored", {}, "listed"),
     stored("other", {}, "removed"),
   ];
@@ -269,10 +271,12 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
     missing: [stored("gone").key],
     unheld: [stored("gone").key],
     unheldElsewhere: [stored("gone too").key],
+    heldElsewhere: [stored("held").key],
+    heldSince: 1,
     newDates: [listing[1]],
     witness: { owner: "o", name: "a" },
     listedInScope: 1,
-    live: { count: 3, listed: 1 },
+    live: { count: 4, listed: 1 },
   });
 });
 

@@ -20,6 +20,8 @@ export interface Plan {
   readonly unheld: readonly LibraryKey[];
   /** Live, out of scope, not listed, and their removal is not held. */
   readonly unheldElsewhere: readonly LibraryKey[];
+  /** Live, out of scope, not listed, and their removal is held. */
+  readonly heldElsewhere: readonly LibraryKey[];
   /** Live, in scope, and not listed; but a cache answered the listing, and they were read after the cache took it. */
   readonly missingButCached: readonly LibraryKey[];
   /** Listed by an earlier run, never stored, in scope, and not listed any more. */
@@ -80,6 +82,7 @@ export function createPlanner(
   const missing: LibraryKey[] = [];
   const unheld: LibraryKey[] = [];
   const unheldElsewhere: LibraryKey[] = [];
+  const heldElsewhere: LibraryKey[] = [];
   const missingButCached: LibraryKey[] = [];
   const listedOnly: LibraryKey[] = [];
   const restored: LibraryKey[] = [];
@@ -111,6 +114,7 @@ export function createPlanner(
         const isUnheld = isLive && !isReadSince && heldAt === null;
         if (!isSelected(key)) {
           if (isUnheld) unheldElsewhere.push(key);
+          else if (isLive && !isReadSince) heldElsewhere.push(key);
           return;
         }
         if (isLive) (isReadSince ? missingButCached : missing).push(key);
@@ -150,6 +154,7 @@ export function createPlanner(
         missing,
         unheld,
         unheldElsewhere,
+        heldElsewhere,
         missingButCached,
         listedOnly,
         newDates: {
