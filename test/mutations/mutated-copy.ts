@@ -18,6 +18,7 @@ const COPIED = [
   "test",
   "migrations",
   "docs",
+  "schemas",
   "deploy",
   "bundle.mjs",
   "notices.mjs",
