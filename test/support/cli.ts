@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { describeProcess } from "./describe-process.ts";
 import { assertJson } from "./json-schemas.ts";
 
 /** The built command line. */
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
-/** A test that waits longer for the end of a process fails, with the output so far. */
+/** A test that waits longer for the end of a process fails, with the output so far and what the process waits for. */
 const PATIENCE_MS = 60_000;
 
 export interface Ended {
@@ -83,8 +84,9 @@ interface Awaited {
 function endWithin(patienceMs: number, { child, closed, command, output }: Awaited): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
+      const state = child.pid === undefined ? "" : describeProcess(child.pid);
       child.kill("SIGKILL");
-      reject(new Error(`${command} did not end within ${patienceMs / 1000} s; its output:\n${output()}`));
+      reject(new Error(`${command} did not end within ${patienceMs / 1000} s\n${state}\noutput:\n${output()}`));
     }, patienceMs);
     closed.then(resolve, reject).finally(() => clearTimeout(timer));
   });
