@@ -90,7 +90,7 @@ export const MUTATIONS: readonly TestedMutation[] = [
     file: "src/sync/rules/library-content.ts",
     line: "+ 1 : isMetadataKept ? suspectBefore : 0,",
     instead: "+ 1 : isMetadataKept ? 0 : 0,",
-    tests: ["test/faults/metadata.test.ts"],
+    tests: ["test/faults/mismatched.test.ts"],
   },
   {
     name: "stored content resolves the rejects of the listing",
@@ -125,7 +125,7 @@ export const MUTATIONS: readonly TestedMutation[] = [
     file: "src/db/store/save-listing.ts",
     line: "coalesce(to_timestamp($held_since::float8), now())",
     instead: "coalesce(now(), to_timestamp($held_since::float8))",
-    tests: ["test/faults/held-removals.test.ts"],
+    tests: ["test/faults/removal.test.ts"],
   },
   {
     name: "rejects of the listing do not count among the hundred of a library",
