@@ -60,6 +60,16 @@ test("workflows pin each action by its commit, and name its version (fault 175)"
   expect(uses).toHaveLength(steps.filter((step) => step.uses !== undefined).length);
 });
 
+test("workflows name each image with its digest (fault 175)", () => {
+  const images = workflowFiles.flatMap((file) => [
+    ...readFileSync(file, "utf8").matchAll(/^\s*(?:container|image): (?!\$\{\{ matrix\.image \}\}$)(\S.*)$/gm),
+  ]);
+  expect(
+    images.map(([, image]) => image).filter((image) => !/^\S+:\S+@sha256:[0-9a-f]{64}$/.test(image ?? "")),
+  ).toEqual([]);
+  expect(images.length).toBeGreaterThan(8);
+});
+
 test("no checkout leaves a token, and a workflow may only read unless a job says otherwise (fault 175)", () => {
   const checkouts = steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
   expect(checkouts.length).toBeGreaterThan(3);
