@@ -242,14 +242,12 @@ describe("files appear under their names only when all are complete", () => {
     const url = await fill();
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
-    onTestFinished(() => blocker.end());
+    onTestFinished(async () => {
+      await blocker.end(); // Otherwise the session of a killed export keeps its locks.
+      await database().query("DROP VIEW IF EXISTS simcat_report.waits");
+    });
     await blocker.query(
       "CREATE OR REPLACE VIEW simcat_report.waits AS SELECT pg_advisory_xact_lock(1)::text AS waited",
-    );
-    onTestFinished(() =>
-      database()
-        .query("DROP VIEW IF EXISTS simcat_report.waits")
-        .then(() => {}),
     );
     await blocker.query("SELECT pg_advisory_lock(1)");
     const args = ["export", "run_history", "waits", "--format", "csv", "--out", out];
