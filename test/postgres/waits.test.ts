@@ -13,7 +13,7 @@ const NAMED = expect.stringMatching(
 
 /** All of them wait at the same time, because each takes half a minute or more. */
 test("locks, a dead server and no free connection end a run in bounded time (faults 79, 81, 83, 167 and 190)", async () => {
-  const tables = ["scenarios", "libraries", "library_sync", "library_history", "leases", "sync_runs"];
+  const tables = ["scenarios", "libraries", "library_sync", "library_history", "events", "leases", "sync_runs"];
   await Promise.all([
     ...tables.map((table) => lockedTable(table)),
     // As CREATE INDEX locks it.

@@ -35,10 +35,10 @@ function probe(table: PgTable): string {
   const written = columns.filter((column) => column.generatedIdentity === undefined);
   const names = written.map((column) => column.name).join(", ");
   const nulls = written.map((column) => `NULL::${column.getSQLType()}`);
-  const key = primaryKeys[0]?.columns ?? indexes.find((index) => index.config.unique)?.config.columns ?? [];
+  const key = primaryKeys[0]?.columns ?? indexes.find((index) => index.config.unique)?.config.columns;
+  const conflict = key ? `(${key.map((column) => ("name" in column ? column.name : "")).join(", ")})` : "";
   return `
-INSERT INTO simcat.${name} (${names}) SELECT ${nulls.join(", ")} WHERE false
-ON CONFLICT (${key.map((column) => ("name" in column ? column.name : "")).join(", ")}) DO NOTHING;
+INSERT INTO simcat.${name} (${names}) SELECT ${nulls.join(", ")} WHERE false ON CONFLICT ${conflict} DO NOTHING;
 UPDATE simcat.${name} SET (${names}) = ROW(${nulls.join(", ")}) WHERE false;
 DELETE FROM simcat.${name} WHERE false`;
 }
@@ -52,6 +52,7 @@ const PROBE = [
   schema.scenarioHistory,
   schema.scenarioAbsences,
   schema.scenarioStaging,
+  schema.events,
   schema.rejects,
 ]
   .map(probe)
