@@ -190,7 +190,7 @@ interface ContentErrorDetails extends ErrorOptions {
 }
 
 /**
- * The content of one library could not be read. The run continues, keeps what is stored of that library, and the next run
+ * The content of one library could not be read or stored. The run continues, keeps what is stored of that library, and the next run
  * reads it again.
  */
 export class ContentError extends Error {

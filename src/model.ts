@@ -12,10 +12,10 @@ export interface LibraryKey {
 /** A scenario's id: a `number` up to 2^53−1, a `bigint` beyond it and up to 2^63−1, so that equal ids are `===`. */
 export type ScenarioId = number | bigint;
 
-/** The fields of each resource, with the type that the specification gives them (2.1 to 2.3). Nothing else declares them. */
 /** The most bytes of both parts of a library's key: an index entry of Postgres has no room for more. */
 export const MAX_KEY_BYTES = 2_600;
 
+/** The fields of each resource, with the type that the specification gives them (2.1 to 2.3). */
 export const LIST_FIELDS = { libraryName: "string", uploadUser: "string", lastModified: "string" } as const;
 
 export const METADATA_FIELDS = {
@@ -53,7 +53,7 @@ export type FieldValues<Fields extends FieldTable> = {
 /** One entry of a listing whose identity could be read (specification 2.1). */
 export interface ListedLibrary {
   readonly key: LibraryKey;
-  /** The date as listed; null when absent, null, of a wrong type, or contradicted by a second entry of the same key. */
+  /** The date as listed; null when absent, null, of a wrong type, contradicted by a second entry of the key, or if the entry cannot be stored. */
   readonly lastModified: string | null;
   /** The entry's JSON source text; null when the entry itself was rejected, so that an earlier one is kept. */
   readonly source: string | null;
@@ -214,7 +214,7 @@ export interface SyncState {
   readonly failures: number;
   /** When its read or store last failed; null when it did not fail last time. */
   readonly lastFailedAt: number | null;
-  /** Reads in a row under one date that a cache may have answered or whose metadata has another date. */
+  /** Reads in a row under one date that a cache may have answered, or whose metadata has another date or may be another library's. */
   readonly suspectReads: number;
   /** Removals, including this library's, have been held since this moment; null if none is held. */
   readonly removalHeldAt: number | null;
@@ -255,7 +255,7 @@ export type ScenarioSet =
 
 /** The content of one library, ready to be stored. Times are the database's, in milliseconds. */
 export interface LibraryContent {
-  /** The responses are the ones that are stored, so only `library_sync` is written. */
+  /** The responses are the ones that are stored, so only `library_sync` is written, and open rejects are resolved. */
   readonly isSame: boolean;
   readonly listed: ListedLibrary;
   /** Null keeps the metadata that is stored. */
@@ -280,7 +280,7 @@ export interface LibraryContent {
 
 /** One library's scenarios, while they are received and until they are stored. */
 export interface ScenarioBuffer extends ScenarioSink {
-  /** All scenarios that were added. */
+  /** All scenarios that were added and not taken back. */
   finish(): Promise<ScenarioSet>;
   /** Frees the memory or the staging rows that the set occupies. */
   free(): Promise<void>;

@@ -169,8 +169,8 @@ export interface RetryOptions {
 }
 
 /**
- * Retries `attempt` after a deadlock, a serialization failure, a lock timeout or a lost connection: with full jitter, a
- * bounded number of times.
+ * Retries `attempt` with full jitter: at most five times in all after deadlocks, serialization failures and lock timeouts,
+ * and for some time after lost connections.
  * @throws the last attempt's error, or the signal's reason
  */
 export async function retryTransient<T>(

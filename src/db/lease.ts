@@ -22,7 +22,7 @@ export type InTransaction = <T>(
   work: (connection: Connection) => Promise<T>,
 ) => Promise<T>;
 
-/** The right to write. One run at a time holds it. */
+/** The right to write, which one run holds, or `prune`. Each slice has its own. */
 export interface Lease {
   readonly name: string;
   /** Changes with every takeover, never with a renewal. */

@@ -278,6 +278,6 @@ export const leases = simcat.table(
     token: bigint("token", { mode: "number" }).notNull(),
     expiresAt: instant("expires_at").notNull(),
   },
-  // In a unique index, so that FOR KEY SHARE on a row conflicts with a takeover (token changes) and not with a heartbeat.
+  // In a unique index, so that FOR KEY SHARE on a row conflicts with a takeover (token changes) and not with a renewal.
   (t) => [uniqueIndex("leases_name_token_key").on(t.name, t.token)],
 );

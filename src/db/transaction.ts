@@ -52,8 +52,7 @@ export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" |
 const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
 
 /**
- * Runs `work` in one transaction. Repeats the whole transaction after a deadlock, a serialization failure or a lost
- * connection, a bounded number of times, so `work` must be safe to repeat.
+ * Runs `work` in one transaction. Repeats the whole transaction as `retryTransient` says, so `work` must be safe to repeat.
  * @throws LostLeaseError if another run has taken the lease of `fence`
  * @throws DatabaseError if the database cannot be reached or stays contended: if a lock was not granted, it names the session
  * that holds it. Other errors of `work` pass unchanged

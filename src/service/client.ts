@@ -30,7 +30,7 @@ export interface Service {
    * returns the last result.
    */
   confirmKey(signal: AbortSignal): Promise<KeyState>;
-  /** Counts since the client was opened. `bytes` are decoded bytes of accepted responses, `throttled` are 429, and 503 before a success. */
+  /** Counts since the client was opened. `bytes` are decoded bytes of responses with status 200, `throttled` are 429, and 503 before a success. */
   counters(): { requests: number; retries: number; bytes: number; throttled: number };
   /** Aborts all calls in progress and closes all connections. */
   close(): Promise<void>;
@@ -241,8 +241,8 @@ function createAbortScopes(flushDeferred: () => void) {
   let closed: Error | null = null;
   return {
     /**
-     * Runs `work` in its own scope. Rejects with the signal's reason on abort, except that a response that has been
-     * received completely is still parsed.
+     * Runs `work` in its own scope. Rejects with the signal's reason on abort, after responses that arrived completely are
+     * parsed, as far as that waits for nothing.
      */
     runScoped<T>(signal: AbortSignal, work: (scope: AbortScope) => Promise<T>): Promise<T> {
       return new Promise((resolve, reject) => {

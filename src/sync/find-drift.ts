@@ -1,6 +1,6 @@
 import type { Connection } from "../db/connect.ts";
 import { compareFields, findPeers } from "../db/read/compare-fields.ts";
-import { detectRefusedRows } from "../db/store/save-in-halves.ts";
+import { detectRefusedRows } from "../db/store/refused-rows.ts";
 import { readSnapshot, withTransaction } from "../db/transaction.ts";
 import { ContentError } from "../errors.ts";
 import { keyText } from "../key.ts";

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import { concurrently } from "../async.ts";
 import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import { COLUMN_SIGNATURE } from "../db/store/columns.ts";
-import { RefusedRows, refusedByDatabase } from "../db/store/save-in-halves.ts";
+import { RefusedRows, refusedByDatabase } from "../db/store/refused-rows.ts";
 import { createScenarioBuffers } from "../db/store/scenario-buffer.ts";
 import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";

@@ -35,7 +35,7 @@ export interface Run extends RunTools {
   readonly request: RunRequest;
   /** A backfill reads what was last read before this moment; null for a sync. */
   readonly backfillSince: number | null;
-  /** Content that was read before this moment is compared row by row, whatever its hash; null unless `--restart` asked for that. */
+  /** Content that was read before this moment is compared row by row, whatever its hash; null if no run ever had `--restart`. */
   readonly hashesTrustedSince: number | null;
   readonly lease: Lease;
   readonly parsers: ValueParsers;

@@ -133,9 +133,9 @@ describe("a malformed list is rejected (fault 41)", () => {
     ["[1,]", empty(2)],
     ["[,1]", empty(1)],
     ["[1,,2]", empty(2)],
-    ["[]]", "more behind the end of the list"],
-    ["[] []", "more behind the end of the list"],
-    ["[]\ufeff", "more behind the end of the list"],
+    ["[]]", "more text after the end of the list"],
+    ["[] []", "more text after the end of the list"],
+    ["[]\ufeff", "more text after the end of the list"],
   ])("%j: %s, and the message does not quote it", (text, message) => {
     expect(caught(() => split(text))).toEqual({ message, isTruncated: false });
     expect(caught(() => splitBytes(text))).toEqual({ message, isTruncated: false });

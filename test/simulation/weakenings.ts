@@ -255,7 +255,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       "return /^(21|22|23|54)/.test(code)",
     ],
   ],
-  "src/db/store/save-in-halves.ts": [
+  "src/db/store/refused-rows.ts": [
     [
       "a refused batch fails as a whole",
       "if (only !== undefined && some.length === 1) {\n      saved.refused.push({ item: only, error });",

@@ -4,7 +4,7 @@ import type { Connection } from "../connect.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { streamRows } from "./stream-rows.ts";
 
-/** Every library that was ever stored or listed; some more than once. Of an unaddressable one only rejects are stored. */
+/** Every library that was ever stored or listed; some more than once. An unaddressable one has only rejects. */
 function known(source: ReadSource): string {
   const { libraries, library_sync, rejects } = STORED_ROWS[source];
   return `(

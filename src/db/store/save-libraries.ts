@@ -126,7 +126,7 @@ WITH sent AS (
 )
 SELECT is_new AS "isNew", changed AS "isChanged" FROM diff ORDER BY ord`);
 
-/** A library whose own row was stored. */
+/** A library, and what became of its own row. */
 interface MergedLibrary {
   readonly library: LibraryContent;
   readonly isNew: boolean;

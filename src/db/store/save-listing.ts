@@ -6,7 +6,7 @@ import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
 import type { TransactionOptions } from "../transaction.ts";
 import { nextVersionStart } from "./columns.ts";
 import { LIBRARY_EVENT } from "./event-sql.ts";
-import { refusedByDatabase, saveInHalves } from "./save-in-halves.ts";
+import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
 import { supersedeLibrary } from "./save-libraries.ts";
 import { saveListingRejects } from "./save-rejects.ts";
 

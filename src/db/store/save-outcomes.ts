@@ -5,7 +5,7 @@ import type { Connection } from "../connect.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { InTransaction } from "../lease.ts";
 import { byPosition, keyArrays, statement, textArray } from "../statement.ts";
-import { refusedByDatabase, saveInHalves } from "./save-in-halves.ts";
+import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
 import { saveLibraries } from "./save-libraries.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import type { SaveContext } from "./save-scenarios.ts";

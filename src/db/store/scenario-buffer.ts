@@ -5,15 +5,15 @@ import { excludesLeaseSql } from "../lease-names.ts";
 import { type BoundStatement, int8Array, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
 import { namesOf, scenarioColumns, toArrays, unnest } from "./columns.ts";
-import { detectRefusedRows, type LockPatience, RefusedRows } from "./save-in-halves.ts";
+import { detectRefusedRows, type LockPatience, RefusedRows } from "./refused-rows.ts";
 
 /*
- * The scenario lists of a run while they are read. A list that is too long for memory passes through a table. Both promise the
+ * The scenario lists of a run until they are stored. A list that is too long for memory passes through a table. Both promise the
  * same: a list that is read without an error is stored with all of its scenarios, or its library fails. A crash of the server
  * empties the table, so the merge compares the count. A reader of the main path may skip all that is about stages.
  */
 
-/** Limits of the scenarios that are in memory while their lists are read. */
+/** Limits of the scenarios that are in memory until they are stored. */
 export interface MemoryLimits {
   /** JSON source of all lists together. */
   readonly bytes: number;

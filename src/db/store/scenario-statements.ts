@@ -211,7 +211,7 @@ SELECT count(gone.ord) AS removed, count(*) FILTER (WHERE ${isResultSql("(gone.o
 FROM lib LEFT JOIN gone USING (ord) GROUP BY ord ORDER BY ord`,
 );
 
-/** Deletes the absences that earlier runs recorded: those of whole reads, and otherwise those of scenarios that are present again. */
+/** Deletes the absences that earlier runs recorded: of a library that was read completely all, otherwise those of scenarios that are listed again. */
 export const DELETE_ABSENCES = perLocation(
   (location) => `
 WITH ${LIB}

@@ -8,7 +8,7 @@ import {
   SCENARIO_FIELDS,
 } from "../../model.ts";
 
-/** The body is not the service's answer, and nothing of it may be stored. The message says what was received. */
+/** The body is not the service's answer, so nothing in it may be stored. The message says what was received. */
 export class InvalidResponse extends Error {
   /** The body ended before its JSON did, so its end was probably lost. */
   readonly isTruncated: boolean;

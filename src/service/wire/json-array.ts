@@ -68,7 +68,7 @@ export interface ByteSource {
 }
 
 /**
- * An item's exact source text, and its value as `JSON.parse` returns it. Of an item over MAX_ITEM_BYTES, `source` is the
+ * An item's exact source text, and its value as `JSON.parse` returns it. If it is over MAX_ITEM_BYTES, `source` is its
  * beginning and `value` is undefined.
  */
 export interface ListItem {
@@ -196,7 +196,7 @@ export function createArraySplitter(): ArraySplitter {
       start = end + 1;
     }
     if (phase === "inside") keep(bytes.subarray(start));
-    else if (NOT_SPACE.test(text.slice(start))) throw new InvalidResponse("more behind the end of the list");
+    else if (NOT_SPACE.test(text.slice(start))) throw new InvalidResponse("more text after the end of the list");
     return items;
   }
 
