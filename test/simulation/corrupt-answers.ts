@@ -160,7 +160,7 @@ const BAD_FIELDS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 /** A cache's answer: the content of another time, marked as such. */
-function staleContent(what: "metadata" | "scenarios", stale: MockLibrary): Corruption {
+export function staleContent(what: "metadata" | "scenarios", stale: MockLibrary): Corruption {
   const text = what === "metadata" ? metadataSource(stale) : `[${stale.scenarios.map(scenarioSource).join(",")}]`;
   const actions: FaultAction[] = [
     { kind: "wrongBody", text },

@@ -5,7 +5,7 @@ import { entrySource } from "../support/mock/answer.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { type MockService, startMockService } from "../support/mock/server.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
-import { corruptContent, corruptListing, PAGED } from "./corrupt-answers.ts";
+import { corruptContent, corruptListing, PAGED, staleContent } from "./corrupt-answers.ts";
 import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -101,6 +101,9 @@ interface Known {
   reads: number;
 }
 
+/** A shorter list may lose any scenarios without a second read. */
+const LONG = 10;
+
 export async function startSimService(options: SimServiceOptions): Promise<SimService> {
   const { clock, now, time, random, rare, scheduler, ledger, note } = options;
   const organization = organizationOf(options.libraries);
@@ -110,6 +113,8 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   const misled = new Map<string, number>();
   const lied = new Set<string>();
   const earlier = new Map<string, MockLibrary[]>();
+  /** Lists that a cache goes on to answer, with the number of answers that are left. */
+  const kept = new Map<string, { readonly stale: MockLibrary; left: number }>();
 
   const edit = (near: MockLibrary | undefined) => {
     options.edit(near);
@@ -169,6 +174,17 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     ledger.said(heard, key, what, said);
   }
 
+  /** Sometimes a cache answers several reads with one list, from a time when a long library had half of its scenarios. */
+  function keptList(key: string, library: MockLibrary): Corruption | null {
+    const { scenarios } = library;
+    if (!kept.has(key) && scenarios.length >= LONG && rare.chance(0.2))
+      kept.set(key, { stale: { ...library, scenarios: scenarios.slice(0, scenarios.length / 2) }, left: 3 });
+    const cache = kept.get(key);
+    if (cache === undefined || cache.left === 0) return null;
+    cache.left -= 1;
+    return { ...staleContent("scenarios", cache.stale), name: "kept" };
+  }
+
   function swapOf({ heard, weather, swaps }: Known, key: string): Swap {
     const known = swaps.get(key);
     if (known !== undefined) return known;
@@ -185,6 +201,10 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     if (library === undefined || (what !== "metadata" && what !== "scenarios")) return GOOD;
     if (weather.isDown) return { ...rare.pick(OUTAGES), content: "lost" };
     if (weather.broken === key) return { name: "broken", actions: [{ kind: "status", status: 500 }], content: "lost" };
+    // What runs of drift and of swapped answers may store is judged by their rules alone.
+    const mayKeep = what === "scenarios" && weather !== CALM && weather.drift === null && weather.swaps === 0;
+    const old = mayKeep ? keptList(key, library) : null;
+    if (old !== null) return old;
     if (random.chance(weather.content)) return corruptContent(what, library, earlier.get(key) ?? [], random);
     if (weather.swaps > 0) return corruptSwapped(what, library, swapOf(known, key));
     if (weather.drift?.what !== what || (what === "scenarios" && library.scenarios.length === 0)) return GOOD;
