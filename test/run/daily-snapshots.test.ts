@@ -213,6 +213,28 @@ test("versions and events of a clock that was ahead are moved back when it is co
   expect(counts).toEqual({ live: 5, times: true, ordered: true, as_of: 5, sum: 5, ended: true });
 });
 
+test("a prune under a clock that was ahead hides no history once the clock is confirmed (fault 207)", async () => {
+  const { database, service, run, setClock, setDatabaseClock } = await organization([fire, water]);
+  await setClock("2026-03-02T08:00:00Z");
+  await run("sync");
+  service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
+  await setClock("2026-03-03T08:00:00Z");
+  await run("sync");
+  await setDatabaseClock("2126-04-11T08:00:00Z");
+  expect((await run("prune", "--older-than", "30d")).code).toBe(0);
+
+  await setClock("2026-03-04T08:00:00Z");
+  service.change("alice", "Fire", { lastModified: "2026-03-04 at 7:30 AM", scenarios: [scenario(1), scenario(5)] });
+  expect(JSON.parse((await run("sync", "--json")).out).warnings).toMatchObject([{ code: "versions_moved_back" }]);
+
+  const [history] = await database.query(
+    `SELECT history_complete_since < '2026-03-04 08:10Z' AS begins, simcat_report.history_covers('2026-03-04 08:10Z') AS covers,
+       (SELECT max(pruned_at) < '2026-03-04 08:10Z' FROM simcat_report.prune_history) AS pruned
+     FROM simcat_report.data_complete_as_of`,
+  );
+  expect(history).toEqual({ begins: true, covers: true, pruned: true });
+});
+
 test.each([
   { case: "is not sent", headers: { date: null }, others: [] },
   { case: "is another one", headers: { date: "Fri, 06 Mar 2026 08:00:00 GMT" }, others: [] },

@@ -12,13 +12,15 @@ const TIMES = {
   scenario_history: VERSION_TIMES,
   library_sync: ["first_listed_at"],
   sync_runs: ["started_at", "finished_at"],
+  prunes: ["pruned_at", "cutoff"],
 };
 const COLUMNS = Object.entries(TIMES).flatMap(([table, columns]) => columns.map((column) => ({ table, column })));
 
 /** Each version has an event. The clock may have been set back by less than an hour. */
 const WAS_AHEAD = `
 SELECT EXISTS (SELECT FROM simcat.events WHERE seen_at > now() + interval '1 hour')
-  OR EXISTS (SELECT FROM simcat.sync_runs WHERE finished_at > now() + interval '1 hour') AS "wasAhead"`;
+  OR EXISTS (SELECT FROM simcat.sync_runs WHERE finished_at > now() + interval '1 hour')
+  OR EXISTS (SELECT FROM simcat.prunes WHERE pruned_at > now() + interval '1 hour') AS "wasAhead"`;
 
 const FUTURE_TIMES = `
 SELECT at::text FROM (${COLUMNS.map(({ table, column }) => `SELECT ${column} AS at FROM simcat.${table} WHERE ${column} > now()`).join(" UNION ")}) AS future
