@@ -4,6 +4,7 @@ import { runQuery } from "../db/read/run-query.ts";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
 import { csvFormat, jsonlFormat } from "../export/formats.ts";
 import { jsonPrinter, linePrinter, type RowPrinter, tablePrinter } from "../output/rows.ts";
+import { printable } from "../printable.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth } from "./context.ts";
@@ -55,8 +56,9 @@ async function answerQuery(context: Context, options: QueryOptions, text?: strin
   if (timeLimitMs < 1 || timeLimitMs > MAX_TIMEOUT_MS) throw new UsageError("--timeout must be from 1ms to 15m");
   const sql = await readStatement(text, options.file);
   const config = loadSettings(context, { service: false, database: true });
+  const note = (text: string) => context.note(`simcat: ${printable(text)}`);
   const columns = await withDatabase(context, config, "require", (pool) =>
-    runQuery(pool, { sql, timeLimitMs }, printer.row, context.stop),
+    runQuery(pool, { sql, timeLimitMs }, printer.row, context.stop, note),
   );
   printer.end(columns);
   return EXIT.ok;

@@ -68,8 +68,10 @@ export async function readExportState(connection: Connection, asOfMoment: Moment
   for (const [option, time] of [["--as-of", asOf] as const, ["--since", since] as const])
     if (time !== null && time > exportedAt)
       throw new UsageError(`${option} ${time} is in the future: by the database's clock it is ${exportedAt}`);
-  if (asOf === null || historyCompleteSince === null || asOf >= historyCompleteSince) return state;
-  throw new UsageError(`--as-of ${asOf} is too early: the history is complete since ${historyCompleteSince}`, {
-    hint: "choose that moment or a later one",
-  });
+  if (asOf === null || (historyCompleteSince !== null && asOf >= historyCompleteSince)) return state;
+  const [begin, hint] =
+    historyCompleteSince === null
+      ? ["no run has seen everything yet", "export without --as-of what is stored now"]
+      : [`the history is complete since ${historyCompleteSince}`, "choose that moment or a later one"];
+  throw new UsageError(`--as-of ${asOf} is too early: ${begin}`, { hint });
 }

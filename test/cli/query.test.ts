@@ -52,6 +52,14 @@ const refusal = async (...args: readonly string[]) => {
 };
 
 describe("simcat query", () => {
+  test("says why a moment before the history has no rows, and prints only the rows as data", async () => {
+    expect(await simcat("query", "--csv", "SELECT owner FROM libraries_as_of('1970-01-01')")).toMatchObject({
+      code: 0,
+      stdout: "owner\r\n",
+      stderr: "simcat: no rows for 1970-01-01 00:00:00+00: the history is complete since 2026-01-01 00:00:00+00\n",
+    });
+  });
+
   test("prints a table of the rows, whose views need no schema", async () => {
     expect(
       await answer("query", "SELECT owner, count(*), min(changed_at) AS since FROM libraries GROUP BY 1 ORDER BY 1;"),

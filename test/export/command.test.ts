@@ -144,6 +144,18 @@ describe("simcat export", () => {
     expect(JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"))).toMatchObject({ complete_as_of: null });
   });
 
+  test("--as-of is refused before a run has seen everything: no moment is known", async () => {
+    const { url, ...early } = await freshTestDatabase();
+    await addRows(early, "libraries", [{ library_name: "forest" }]);
+    const { code, stderr } = await simcat(["--out", temporaryDirectory(), "--as-of", "2026-01-02"], url);
+    expect({ code, stderr }).toEqual({
+      code: 64,
+      stderr: expect.stringContaining(
+        "--as-of 2026-01-02T00:00:00.000000Z is too early: no run has seen everything yet; export without --as-of",
+      ),
+    });
+  });
+
   test("--as-of exports the libraries and scenarios of that moment, and only those by default", async () => {
     const out = temporaryDirectory();
     const args = ["--format", "jsonl", "--out", out, "--as-of"];

@@ -38,7 +38,7 @@ const TYPES = new Map<number, AnswerColumn["type"]>([
 /**
  * Answers one question about the views, whose names need no schema. It cannot write: the transaction is read-only, has the
  * rights of the reader if this role may take them, and takes one statement, so none can end the transaction first.
- * Returns the columns.
+ * Returns the columns. `onNotice` is called with what Postgres remarks, such as that the history does not reach back so far.
  * @throws UsageError if Postgres refuses the statement or it takes too long, DatabaseError if the database fails
  */
 export async function runQuery(
@@ -46,6 +46,7 @@ export async function runQuery(
   { sql, values = [], timeLimitMs, operation }: Question,
   onRow: (row: AnswerRow, columns: readonly AnswerColumn[]) => void,
   signal: AbortSignal,
+  onNotice: (text: string) => void = () => {},
 ): Promise<readonly AnswerColumn[]> {
   let columns: readonly AnswerColumn[] = [];
   const describe = (fields: readonly pg.FieldDef[]) => {
@@ -61,6 +62,7 @@ export async function runQuery(
     rowMode: "array",
     types: ANSWER_TYPES,
   };
+  const hear = ({ message = "" }: { readonly message?: string | undefined }) => onNotice(message);
   const read = async (connection: Connection) => {
     await takeReaderRights(connection);
     await connection.query(
@@ -68,9 +70,12 @@ export async function runQuery(
     );
     const work = () =>
       streamRows<string[]>(connection, statement, (row, fields) => onRow(row, describe(fields)), describe);
-    await cancelOnAbort(pool, connection, work, signal).catch((error: unknown) => {
-      throw operation === undefined ? toRefusal(error, sql, timeLimitMs) : asDatabaseError(operation, error);
-    });
+    connection.on("notice", hear);
+    await cancelOnAbort(pool, connection, work, signal)
+      .catch((error: unknown) => {
+        throw operation === undefined ? toRefusal(error, sql, timeLimitMs) : asDatabaseError(operation, error);
+      })
+      .finally(() => connection.off("notice", hear));
     return columns;
   };
   return readSnapshot(pool, operation ?? OPERATION, read, signal);
