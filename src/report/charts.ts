@@ -90,8 +90,9 @@ export function plot({ label: description, unit, x, y, shades = [] }: PlotOption
   return drawing(description, HEIGHT, [background, label(0, top - 12, unit), lines, axis, draw()]);
 }
 
-/** `200`, `1.5k`, `2M`: at most five characters, for the left margin. */
-const formatTick = format("~s");
+/** `0.5`, `200`, `1.5k`, `2M`: at most five characters, for the left margin. */
+const formatTick = (amount: number) => (amount < 1 ? String(amount) : formatLarge(amount));
+const formatLarge = format("~s");
 
 /** About as many labeled amounts; those below the line have no sign. */
 export function amountAxis(scale: ScaleLinear<number, number>, count: number): Axis {

@@ -145,9 +145,9 @@ describe("simcat export", () => {
   });
 
   test("--as-of is refused before a run has seen everything: no moment is known", async () => {
-    const { url, ...early } = await freshTestDatabase();
+    const early = await freshTestDatabase();
     await addRows(early, "libraries", [{ library_name: "forest" }]);
-    const { code, stderr } = await simcat(["--out", temporaryDirectory(), "--as-of", "2026-01-02"], url);
+    const { code, stderr } = await simcat(["--out", temporaryDirectory(), "--as-of", "2026-01-02"], early.url);
     expect({ code, stderr }).toEqual({
       code: 64,
       stderr: expect.stringContaining(

@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
-import { barChart, columnChart, gapsOf, lineChart, timeAxis } from "../../src/report/charts.ts";
+import { amountAxis, barChart, columnChart, gapsOf, lineChart, timeAxis } from "../../src/report/charts.ts";
 import { type Html, toMarkup } from "../../src/report/html/html.ts";
 import { runsChart } from "../../src/report/html/runs-figure.ts";
 
@@ -15,6 +15,13 @@ const numbersOf = (drawn: Html, pattern: RegExp) =>
 /** x and width of the rectangles of this class. */
 const spansOf = (drawn: Html, className: string) =>
   numbersOf(drawn, new RegExp(`<rect class="${className}" x="([\\d.-]+)" y="[\\d.-]+" width="([\\d.]+)"`, "g"));
+
+test.each([
+  [1.21, ["0", "0.5", "1", "1.5"]],
+  [2_100, ["0", "500", "1k", "1.5k", "2k", "2.5k"]],
+])("an axis of amounts up to %d has plain or short numbers", (largest, texts) => {
+  expect(amountAxis(scaleLinear([0, largest], []).nice(4), 4).ticks.map(({ text }) => text)).toEqual(texts);
+});
 
 describe("bars", () => {
   const drawn = barChart(`What ${HOSTILE} has`, [

@@ -78,6 +78,21 @@ describe("the report", () => {
     ...counted({ owners: 9, bytes: 1024 }),
     storage: [{ owner: "ann", owners: 1, libraries: 1, bytes: 246, ties }],
   });
+  const LAST_HOURS = { since: new Date("2026-11-20T08:03:20Z"), changesSince: new Date("2026-11-20T08:03:20Z") };
+  const UNKNOWN_VERSION = {
+    packageName: null,
+    packageVersion: null,
+    libraries: 4,
+    newestVersion: null,
+    versionsBehind: null,
+  };
+  const OLD_VERSION = {
+    packageName: "landscape",
+    packageVersion: "4.3.5",
+    libraries: 1,
+    newestVersion: "4.3.6",
+    versionsBehind: 1,
+  };
   const RUNNING = { status: "running", runs: 1 } as const;
   const WITH_RESULTS = { owner: "ann", owners: 1, scenarios: 2, parents: 1, withoutResults: 0, stale: 0 };
   const UNTIL = "2026-11-15T14:03:20Z";
@@ -113,6 +128,31 @@ describe("the report", () => {
       "Nothing is known since 13 Nov 2026, 14:03: the copy is complete until 31 Oct 2026",
       known("2026-10-31T14:03:20Z"),
     ],
+    [
+      "changes",
+      "Nothing is known since 20 Nov 2026, 08:03: the copy is complete until 19 Nov 2026, 20:03",
+      { ...known("2026-11-19T20:03:20Z"), ...LAST_HOURS },
+    ],
+    ["changes", "Nothing changed until 20 Nov 2026, 12:03", { ...known("2026-11-20T12:03:20Z"), ...LAST_HOURS }],
+    ["changes", "Nothing changed in the last 6 hours", { ...known("2026-11-20T13:50:20Z"), ...LAST_HOURS }],
+    [
+      "age",
+      "The last work in the only library was 3 days ago, as far as known until 15 Nov 2026",
+      known("2026-11-15T14:03:20Z"),
+    ],
+    ["storage", "All known sizes are 0", counted({ bytes: 0 })],
+    ["storage", "No library has a known size", counted({ bytes: 0, sizesUnread: 1 })],
+    [
+      "versions",
+      "The only library of known version uses the newest version of its package in use",
+      { versions: [...oneRows.versions, UNKNOWN_VERSION] },
+    ],
+    [
+      "versions",
+      "1 of 3 libraries of known version does not use the newest version of their package in use",
+      { versions: [...oneRows.versions, { ...OLD_VERSION, libraries: 1 }, ...oneRows.versions, UNKNOWN_VERSION] },
+    ],
+    ["versions", "The only library does not use the newest version of its package in use", { versions: [OLD_VERSION] }],
     ["storage", "ann holds 24 % of the 1.0 KB of 9 owners", tied(1)],
     ["storage", "ann and 1 other owner hold 24 % each of the 1.0 KB of 9 owners", tied(2)],
     ["storage", "ann and 3 other owners hold 24 % each of the 1.0 KB of 9 owners", tied(4)],
@@ -242,6 +282,16 @@ describe("the report", () => {
     expect(findings.growth).toBe(finding);
     expect(page).toContain(`<dt>scenarios</dt><dd>${parents}<small>${parents} parents, 0 results<br>`);
     expect(page.replaceAll("\n", "")).toContain(`${card}</small></dd></div><div><dt>stored`);
+  });
+
+  test("has cards with the changes of the last 30 days that are known", () => {
+    const rows = ["2026-09-20", "2026-10-10", "2026-11-09"].map((day, results) =>
+      snapshot({ day: new Date(day), libraries: 4, parents: 4, results, bytes: 1024 }),
+    );
+    const libraries = { ...oneRows.libraries, libraries: 4, parents: 4, results: 2 };
+    const complete = { ...oneRows.complete, knownUntil: new Date("2026-11-09T14:03:20Z") };
+    const { page } = format({ ...oneRows, growth: rows, libraries, complete });
+    expect(page).toContain("4 parents, 2 results<br>+1 since 10 Oct 2026, until 9 Nov 2026</small>");
   });
 
   test("does not count content as new that was listed from the start and read first later", () => {
@@ -383,7 +433,7 @@ describe("the report", () => {
       activity: "1,207 of 10,000 libraries are active: work in the last 30 days",
       age: "Half of the libraries of known date have had no work for 341 days or longer; 7,672 (77 %) are stale: over 90 days",
       storage: "Lib holds 22 % of the 18.0 TB of 1,234 owners",
-      versions: "9,581 of 14,703 libraries do not use the newest version of their package in use",
+      versions: "9,581 of 14,703 libraries of known version do not use the newest version of their package in use",
       parents: "63,000 of 182,000 parents (35 %) have no results",
       runs: "22 of 672 runs in the last 7 days did not end with ok",
     });

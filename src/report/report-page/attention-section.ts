@@ -116,6 +116,7 @@ const PROBLEMS: Readonly<Record<string, readonly [one: string, many: string, res
   future_date: ["date is", "dates are", "in the future"],
   no_size: ["library has", "libraries have", "no size"],
   name_under_two_owners: ["library has", "libraries have", "the same name as a library of another owner"],
+  future_version: ["event has", "events have", "a time to come: the clock of the database was ahead, or is behind now"],
   open_reject: ["item could not be stored (a reject)", "items could not be stored (rejects)"],
 };
 

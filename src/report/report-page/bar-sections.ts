@@ -55,9 +55,9 @@ export const storageSection: Section<{ storage: StorageRow }> = {
   FROM simcat_report.owner_storage WHERE ${OF_OWNERS}`,
     ),
   },
-  finding({ libraries: { bytes, owners }, storage: [largest] }) {
+  finding({ libraries: { libraries, sizesUnread, bytes, owners }, storage: [largest] }) {
     if (largest === undefined) return null;
-    if (bytes === 0) return "No library has a known size";
+    if (bytes === 0) return sizesUnread < libraries ? "All known sizes are 0" : "No library has a known size";
     const name = truncate(printable(largest.owner ?? ""), 48);
     if (owners === 1) return `${name} holds all ${formatBytes(bytes)}`;
     const share = formatPercent(largest.bytes, bytes);
@@ -188,11 +188,12 @@ ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_vers
     const known = sum(versions, (row) => (row.versionsBehind === null ? 0 : row.libraries));
     const behind = sum(versions, (row) => ((row.versionsBehind ?? 0) > 0 ? row.libraries : 0));
     if (known === 0) return "No library names its package and version";
+    const which = known < sum(versions, (row) => row.libraries) ? " of known version" : "";
+    if (known === 1)
+      return `The only library${which} ${behind === 1 ? "does not use" : "uses"} the newest version of its package in use`;
     if (behind > 0)
-      return `${formatCount(behind)} of ${formatLibraries(known)} ${behind === 1 ? "does" : "do"} not use the newest version of their package in use`;
-    return known === 1
-      ? "The only library uses the newest version of its package in use"
-      : `All ${formatLibraries(known)} use the newest version of their package in use`;
+      return `${formatCount(behind)} of ${formatLibraries(known)}${which} ${behind === 1 ? "does" : "do"} not use the newest version of their package in use`;
+    return `All ${formatLibraries(known)}${which} use the newest version of their package in use`;
   },
   figure({ versions }, finding) {
     const chosen = new Set(versions.toSorted((a, b) => b.libraries - a.libraries).slice(0, MAX_BARS));

@@ -16,7 +16,7 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { formatPeriod, note, numbersTable, OF_OWNERS, oldEndOf, type Section } from "./section.ts";
+import { formatPeriod, note, numbersTable, OF_OWNERS, periodEndOf, type Section } from "./section.ts";
 
 type Entity = (typeof ENTITY_NAMES)[number]["entity"];
 type Kind = (typeof SERIES)[number]["kind"];
@@ -126,9 +126,9 @@ WHERE saw_everything AND finished_at >= $changes_since`,
       const [from, to] = [oldOwner, newOwner].map((owner) => truncate(printable(owner), 48));
       return `${formatLibraries(libraries)} moved from ${from} to ${to}`;
     });
-    const end = oldEndOf(facts);
-    if (end !== null && end <= changesSince && changes.length === 0)
-      return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete until ${formatDay(end)}`;
+    const end = periodEndOf(facts);
+    if (end !== null && end.at <= changesSince && changes.length === 0)
+      return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete until ${end.text}`;
     if (changes.length > 0) {
       const totals = totalsOf(changes, "scenario");
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;

@@ -36,13 +36,15 @@ function changeSince(from: GrowthRow, { loaded, libraries: to }: GrowthRows) {
 
 const CARD_DAYS = 30;
 
-/** The changes of the key figures in 30 days, as `+12 in 30 days`; since the first snapshot if that is later. */
+/** The changes of the key figures in the last 30 days that are known, as `+12 in 30 days`; since the first snapshot if that is later. */
 export function recentGrowth(rows: GrowthRows) {
-  const from = new Date(rows.now.getTime() - CARD_DAYS * DAY_MS);
+  const end = oldEndOf(rows);
+  const from = new Date((end ?? rows.now).getTime() - CARD_DAYS * DAY_MS);
   const start = rows.growth.findLast(({ day }) => day <= from) ?? rows.growth[0];
   if (start === undefined || rows.growth.length < 2) return null;
-  const time =
-    utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : `since ${formatDay(start.day)}`;
+  const since = `since ${formatDay(start.day)}`;
+  const recent = utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : since;
+  const time = end === null ? recent : `${since}, until ${formatDay(end)}`;
   const format = (by: number, formatAmount: (amount: number) => string) =>
     `${by < 0 ? "\u2212" : by > 0 ? "+" : "±"}${formatAmount(Math.abs(by))} ${time}`;
   const { libraries, scenarios, bytes } = changeSince(start, rows);

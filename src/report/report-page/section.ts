@@ -58,9 +58,15 @@ export interface ReportScope {
 /** The facts that every section may use. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>["facts"];
 
-/** The end of what the copy knows, if that is more than a day ago; null if the copy is of today. */
-export const oldEndOf = ({ now, complete: { knownUntil } }: Facts): Date | null =>
-  knownUntil !== null && now.getTime() - knownUntil.getTime() > DAY_MS ? knownUntil : null;
+/** The end of what the copy knows, if that is longer ago than a day, or than `maxAgeMs`; otherwise null. */
+export const oldEndOf = ({ now, complete: { knownUntil } }: Facts, maxAgeMs = DAY_MS): Date | null =>
+  knownUntil !== null && now.getTime() - knownUntil.getTime() > maxAgeMs ? knownUntil : null;
+
+/** The same for the changes. A period of less than a week must be known better than to a day. */
+export function periodEndOf(facts: Facts): { readonly at: Date; readonly text: string } | null {
+  const at = oldEndOf(facts, Math.min(DAY_MS, (facts.now.getTime() - facts.since.getTime()) / 7));
+  return at && { at, text: oldEndOf(facts) === null ? formatMinute(at) : formatDay(at) };
+}
 
 /** `, as far as known until 20 Nov 2026`; nothing if the copy is of today. */
 export function formatOldEnd(facts: Facts): string {
@@ -71,9 +77,9 @@ export function formatOldEnd(facts: Facts): string {
 /** `in the last 7 days`, `since 18 Nov 2026, 06:00` or `until 20 Nov 2026`: the part of the period that is known. */
 export function formatPeriod(facts: Facts): string {
   const { now, since, changesSince } = facts;
-  const end = oldEndOf(facts);
+  const end = periodEndOf(facts);
   const start = changesSince > since ? `since ${formatMinute(changesSince)}` : "";
-  const limits = [start, end === null ? "" : `until ${formatDay(end)}`].filter((limit) => limit !== "");
+  const limits = [start, end === null ? "" : `until ${end.text}`].filter((limit) => limit !== "");
   return limits.join(", ") || `in the last ${formatSpan(now.getTime() - since.getTime())}`;
 }
 

@@ -103,7 +103,7 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROU
     if (medianDays === null) return "No library has a date that simcat can use";
     const days = plural(medianDays, "day");
     if (all === 1)
-      return `The last work in the only library was ${medianDays === 0 ? "within the last day" : `${days} ago`}`;
+      return `The last work in the only library was ${medianDays === 0 ? "within the last day" : `${days} ago`}${formatOldEnd(facts)}`;
     const half = `Half of the libraries${unknown === 0 ? "" : " of known date"}`;
     const work = medianDays === 0 ? "had work within the last day" : `have had no work for ${days} or longer`;
     const rest =
