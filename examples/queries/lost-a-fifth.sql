@@ -1,5 +1,6 @@
 -- Which libraries lost more than a fifth of their scenarios in the last 30 days?
--- From `since` on: the history may have begun later. Removed libraries are not listed: see vanished.sql.
+-- From `since` on: the history may have begun later. What was read first
+-- later did not come. Removed libraries are not listed: see vanished.sql.
 SELECT l.owner, l.library_name, l.scenario_count - e.change AS scenarios_before, l.scenario_count AS scenarios_now,
   round(100.0 * -e.change / (l.scenario_count - e.change), 1) AS percent_lost, e.since
 FROM (
@@ -7,7 +8,7 @@ FROM (
   FROM (
     SELECT greatest(now() - interval '30 days', events_complete_since) AS since FROM simcat_report.data_complete_as_of
   ) AS p
-  JOIN simcat_report.events AS e ON e.seen_at >= p.since
+  JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.kind <> 'loaded'
   GROUP BY e.owner, e.library_name, p.since
   HAVING sum(e.scenario_change) < 0
 ) AS e

@@ -1,5 +1,6 @@
 -- Which results were made with an older package version than their library has now?
 -- made_with is the version that the library had when simcat first stored the result; results of the first backfill may be older still.
+-- Versions that simcat prune deleted are not known.
 WITH results AS MATERIALIZED (
   SELECT owner, library_name, first_seen_at, count(*) AS results
   FROM simcat_report.scenarios

@@ -252,7 +252,7 @@ const answersSince = (began: number): Readonly<Record<string, () => readonly str
   "results-by-week.sql": () =>
     weeks(12).map((week) => {
       const run = Number(monday(date(9)) === week);
-      return `${week} | ${isBefore(began, week) ? `${run} | ${run} | ${run}` : "null | null | null"}`;
+      return `${week} | ${isBefore(began, week) && !isBefore(1, week) ? `${run} | ${run} | ${run}` : "null | null | null"}`;
     }),
   "stale-results.sql": () => ["ann | forest | 1 | 60 days ago | 70 days ago | 10 | 2"],
   "edit-to-result.sql": () => [`ann | 2 | 0 | null | ${began} days ago`, `bob | 1 | 1 | 24.0 | ${began} days ago`],
@@ -305,7 +305,8 @@ const answersSince = (began: number): Readonly<Record<string, () => readonly str
       const first = new Date(Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth() - back, 1));
       const next = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1));
       const month = first.toISOString().slice(0, 10);
-      if (next.getTime() < ago(began).getTime()) return `${month} | null | null | null`;
+      if (next.getTime() < ago(began).getTime() || first.getTime() > ago(1).getTime())
+        return `${month} | null | null | null`;
       const since = Math.round((now - Math.max(first.getTime(), ago(began).getTime())) / HOUR / 24);
       const freed = date(2).slice(0, 7) === month.slice(0, 7) && began > 2 ? 1024 : 0;
       return `${month} | ${since} days ago | ${freed} | 0`;
@@ -353,6 +354,23 @@ test("each example asks a question in its first line, uses only the report's vie
     expect(read(file), file).not.toMatch(/\bsimcat\./);
     expect(await answerOf(file), file).toEqual(ANSWERS[file]?.());
   }
+});
+
+test("weeks and months after the last run have no numbers, not zeros (fault 205)", async () => {
+  await database().query("DELETE FROM simcat.sync_runs WHERE id > 1");
+  const numbersOf = async (file: string) => (await answerOf(file)).filter((row) => !/^\S+ \| null/.test(row));
+  expect(await numbersOf("results-by-week.sql")).toEqual([]);
+  const month = `${date(BEGAN).slice(0, 7)}-01`;
+  expect(await numbersOf("storage-freed-by-month.sql")).toEqual([`${month} | 40 days ago | 0 | 0`]);
+});
+
+test("a library that was read first in the last days has lost what went since (fault 205)", async () => {
+  await database().query(
+    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
+     VALUES ($1, 1, 'loaded', 'ann', 'forest', 0, 7, 0)`,
+    [ago(12)],
+  );
+  expect(await answerOf("lost-a-fifth.sql")).toEqual(["ann | forest | 7 | 5 | 28.6 | 30 days ago"]);
 });
 
 const pruneOlderThan = async (days: number, ...options: string[]) => {
