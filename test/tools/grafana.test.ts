@@ -215,8 +215,27 @@ describe("the Grafana dashboard", () => {
     const [incomplete = []] = await answer(admin, "Not complete yet", EVERYTHING);
     const { rows } = await admin.query("SELECT complete_as_of, now() FROM simcat_report.data_complete_as_of");
     expect(incomplete.slice(0, 2)).toEqual(Object.values(rows[0] as object));
+    // A library that no run could read: the last complete copy is not known.
+    await admin.query(`
+      UPDATE simcat.sync_runs SET status = 'partial', listing_complete = true;
+      INSERT INTO simcat.library_sync (owner, library_name) VALUES ('ann', 'Unread')`);
+    const [unread = []] = await answer(admin, "Not complete yet", EVERYTHING);
+    const { rows: known } = await admin.query(
+      "SELECT complete_as_of, last_whole_run_started_at FROM simcat_report.data_complete_as_of",
+    );
+    expect([null, unread[0]]).toEqual(Object.values(known[0] as object));
     const gaps = await answer(admin, "No run", EVERYTHING);
     expect(gaps.map(([from, to]) => ((to as Date).getTime() - (from as Date).getTime()) / HOUR_MS)).toEqual([30]);
+    await admin.query("ROLLBACK");
+  });
+
+  test("does not show as activity what was only read later than the history began", async () => {
+    const admin = await analysts.admin();
+    await admin.query("BEGIN");
+    await admin.query(`
+      INSERT INTO simcat.events (owner, library_name, kind, seen_at, run_id, scenarios, results, bytes)
+      SELECT 'ann', 'Late', 'loaded', now(), 2, 0, 0, 0`);
+    expect(await answer(admin, "Activity seen by simcat", { owner: ["ann"], package: ALL })).toEqual([]);
     await admin.query("ROLLBACK");
   });
 
