@@ -5,6 +5,7 @@ import { formatKey, shellWord, typeableKey } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { RunStatus } from "../run-summary.ts";
+import { HOUR_MS } from "../units.ts";
 import { type Look, mark, PLAIN, toneOf } from "./look.ts";
 import { formatTable, truncate } from "./table.ts";
 import { nextTryOf } from "./verdict.ts";
@@ -217,8 +218,11 @@ const AFTER: Readonly<Record<Exclude<RunStatus, "running">, string | null>> = {
 /** What to do after a run with this status; null if nothing. */
 export const remedyAfter = (status: RunStatus): string | null => (status === "running" ? null : AFTER[status]);
 
+/** A date without a time of day settles after up to 25 hours; the copy is not complete as of a later time until then. */
+export const OLD_AFTER_MS = 26 * HOUR_MS;
+
 /** The one most useful next step for the operator. */
-function nextStep({ runs, liveRuns, lastGoodRun, slices, failing, rejects }: StatusRows): string {
+function nextStep({ now, runs, liveRuns, lastGoodRun, slices, failing, rejects }: StatusRows): string {
   const [last] = runs;
   if (last === undefined) return "nothing has been synced yet: run simcat check, then simcat backfill";
   if (liveRuns.size > 1) return "wait for the runs in progress, then run simcat status again";
@@ -231,6 +235,8 @@ function nextStep({ runs, liveRuns, lastGoodRun, slices, failing, rejects }: Sta
   const [failed] = failing.shown;
   if (failed !== undefined)
     return `${formatExplainCommand(failed)} has the details and says when the library is read again`;
+  if (now.getTime() - lastGoodRun.startedAt.getTime() > OLD_AFTER_MS)
+    return "run simcat sync, because the last good run is old; simcat start keeps the copy up to date";
   if (rejects.total === 0) return "nothing; simcat start keeps the copy up to date";
   const [rejected] = rejects.shown.flatMap(({ owner, name }) =>
     owner === null || name === null ? [] : { owner, name },

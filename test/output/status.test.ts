@@ -77,6 +77,17 @@ test.each([
   expect(text({}, columns).slice(6, 8)).toEqual(table);
 });
 
+test("a copy whose last good run is over 26 hours ago needs a run", () => {
+  const lastAt = (minutes: number) => {
+    const last = run(12, { startedAt: ago(minutes) });
+    return text({ runs: [last], lastGoodRun: last }).at(-1);
+  };
+  expect(lastAt(26 * 60)).toBe("next: nothing; simcat start keeps the copy up to date");
+  expect(lastAt(26 * 60 + 1)).toBe(
+    "next: run simcat sync, because the last good run is old; simcat start keeps the copy up to date",
+  );
+});
+
 test("before the first run it prints the first command to run", () => {
   const nothing = { live: 0, removed: 0, neverStored: 0, settled: 0, oldestContentReadAt: null };
   expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([

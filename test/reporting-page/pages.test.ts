@@ -158,7 +158,7 @@ describe("the report", () => {
     ["storage", "ann and 3 other owners hold 24 % each of the 1.0 KB of 9 owners", tied(4)],
     [
       "runs",
-      "All 29 runs of the last 7 days succeeded; 1 run is in progress",
+      "All 29 runs of the last 7 days succeeded; 1 run has not ended",
       { endings: [{ status: "ok", runs: 29 }, RUNNING] },
     ],
     // A date without a time of day settles after up to 25 hours (fault 183).

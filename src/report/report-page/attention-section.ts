@@ -1,6 +1,5 @@
 import { formatCount, plural } from "../../format.ts";
-import { formatExplainCommand, remedyAfter } from "../../output/status.ts";
-import { HOUR_MS } from "../../units.ts";
+import { formatExplainCommand, OLD_AFTER_MS, remedyAfter } from "../../output/status.ts";
 import {
   badgeOf,
   failingList,
@@ -60,9 +59,6 @@ ${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>
 interface AttentionItem extends StatusBadge {
   readonly advice: Part;
 }
-
-/** A date without a time of day settles after up to 25 hours; the copy is not complete as of a later time until then. */
-const OLD_AFTER_MS = 26 * HOUR_MS;
 
 /** The most serious first. */
 function itemsOf({ now, complete, runs, failing }: Facts): AttentionItem[] {

@@ -18,7 +18,7 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
     const running = sum(endings, ({ status, runs: count }) => (status === "running" ? count : 0));
     const all = sum(endings, (ending) => ending.runs) - running;
     const unsuccessful = sum(endings, (ending) => (isSuccess(ending.status) ? 0 : ending.runs));
-    const rest = running === 0 ? "" : `; ${plural(running, "run is", "runs are")} in progress`;
+    const rest = running === 0 ? "" : `; ${plural(running, "run has", "runs have")} not ended`;
     if (all === 0) return `No run ${running === 0 ? "" : "ended "}in the last ${span}${rest}`;
     if (all === 1)
       return `The only run of the last ${span} ${unsuccessful === 0 ? "succeeded" : "did not end with ok"}${rest}`;
