@@ -43,20 +43,29 @@ function formatDates(sync: SyncState, rows: LibraryRows): Fact[] {
   ];
 }
 
-function formatReads(sync: SyncState, { now, key, reads }: LibraryRows, fullEveryMs: number): Fact[] {
+function formatReads(sync: SyncState, rows: LibraryRows, fullEveryMs: number): Fact[] {
+  const { now, reads } = rows;
   const { lastError, lastFailedAt, lastSuccessAt } = reads;
-  const isRead = sync.contentReadAt !== null;
+  const due = fullReadDueOf(sync, rows, fullEveryMs);
+  const notDue = isUnlisted(rows, fullEveryMs) ? "not while it is not listed" : "at the next read";
   const failures =
     sync.failures === 0
       ? `none now${lastFailedAt === null ? "" : `; the last was ${formatMoment(lastFailedAt, now)}`}`
       : `${formatCount(sync.failures)} in a row, the last ${formatMoment(lastFailedAt, now)}: ${printable(lastError ?? "")}`;
   return [
     ["content read", momentOf(sync.contentReadAt, now)],
-    ["full read due", isRead ? momentOf(fullReadDueAt(sync, key, fullEveryMs), now) : "at the next read"],
+    ["full read due", due === null ? notDue : momentOf(due, now)],
     ["last good copy", formatMoment(lastSuccessAt, now)],
     ["failures", failures],
   ];
 }
+
+/** Removed, or its removal is held. */
+const isUnlisted = (rows: LibraryRows, fullEveryMs: number) => judge(rows, fullEveryMs).kind === "none";
+
+/** Null before the first read, and for a library that is not listed. */
+const fullReadDueOf = (sync: SyncState, rows: LibraryRows, fullEveryMs: number) =>
+  sync.contentReadAt === null || isUnlisted(rows, fullEveryMs) ? null : fullReadDueAt(sync, rows.key, fullEveryMs);
 
 function formatStored({ now, library, scenarios, versions }: LibraryRows): Fact[] {
   if (library === null) return [["stored", "nothing"]];
@@ -100,7 +109,7 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
     verdict: { next_run: verdict.kind, reason: verdict.reason, text: formatVerdict(verdict, rows) },
     last_good_run: lastGoodRun === null ? null : { id: lastGoodRun.id, started_at: lastGoodRun.startedAt },
     ...toDatesJson(sync, rows),
-    full_read_due_at: sync?.contentReadAt ? dateOf(fullReadDueAt(sync, key, fullEveryMs)) : null,
+    full_read_due_at: sync === null ? null : dateOf(fullReadDueOf(sync, rows, fullEveryMs)),
     failures: sync?.failures ?? 0,
     last_error: reads.lastError,
     last_failed_at: reads.lastFailedAt,

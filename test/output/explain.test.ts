@@ -136,6 +136,7 @@ describe("the sentence at the top says", () => {
       "It will not be read: no longer listed, removed 2026-07-01T11:00:00Z (1 h ago). If it is listed again, it is restored and read.",
     );
     expect(lines(rows)).toContain("removed         2026-07-01T11:00:00Z (1 h ago)");
+    expect(lines(rows)).toContain("full read due   not while it is not listed");
     expect(lines(rows)).toContain("scenarios       0 live");
   });
 
