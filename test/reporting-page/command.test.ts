@@ -197,6 +197,12 @@ describe("simcat report", () => {
     expect((await report({ simcat }, "--owner", "own9")).stdout).toMatch(
       /2 libraries moved from own0 to own9; nothing else changed since /,
     );
+
+    service.put(library("own0", "New"));
+    await call(["sync"]);
+    expect((await report({ simcat })).stdout).toMatch(
+      /2 libraries changed since .*; no scenarios; 2 libraries moved from own0 to own9\n/,
+    );
   });
 
   test("reports invalid options and a path that it cannot write", async () => {

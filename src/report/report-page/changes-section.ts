@@ -49,12 +49,15 @@ interface SeenStep {
   readonly at: Date;
 }
 
-/** Moves that left nothing with the old owner. */
+/** Moves that left nothing with the old owner, as of then: the name may be in use again. */
 const MOVES = `
   SELECT run_id, old_owner, new_owner, array_agg(library_name) AS names
   FROM simcat_report.library_moves m
   WHERE seen_at >= $changes_since AND ($owners::text[] IS NULL OR old_owner = ANY($owners) OR new_owner = ANY($owners))
-    AND NOT EXISTS (SELECT FROM simcat_report.libraries l WHERE l.owner = m.old_owner)
+    AND NOT EXISTS (
+      SELECT FROM simcat_report.library_versions v
+      WHERE v.owner = m.old_owner AND v.removed_at IS NULL AND v.valid_from <= m.seen_at AND (v.valid_to IS NULL OR v.valid_to > m.seen_at)
+    )
   GROUP BY 1, 2, 3
   HAVING count(*) = (
     SELECT count(*) FROM simcat_report.events e
