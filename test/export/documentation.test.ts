@@ -1,7 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { callCli } from "../support/call-cli.ts";
 import { useTestDatabase } from "../support/database.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { duckdb } from "./read-files.ts";
 
 const DOC = readFileSync("docs/export.md", "utf8");
 const database = useTestDatabase();
@@ -12,6 +15,15 @@ test("docs/export.md has each option of the command, and no other", async () => 
   const options = [...help.matchAll(/^ {2}(?:-h, )?(--[a-z-]+)/gm)].map(([, option]) => option);
   const documented = [...DOC.matchAll(/^\| `(--[a-z-]+)/gm)].map(([, option]) => option);
   expect([...documented, "--help"].sort()).toEqual(options.toSorted());
+});
+
+test("docs/export.md has the option with which DuckDB tells an empty text in CSV from NULL", async () => {
+  const [, option = ""] = /DuckDB needs `([^`]+)`/.exec(DOC) ?? [];
+  const file = join(temporaryDirectory(), "texts.csv");
+  writeFileSync(file, 'a,b,c\r\nx,,""\r\n');
+  const texts = (from: string) => duckdb(`SELECT b, c FROM ${from}`);
+  expect(await texts(`'${file}'`)).toEqual([[null, null]]);
+  expect(await texts(`read_csv('${file}', ${option})`)).toEqual([[null, ""]]);
 });
 
 test("docs/export.md has the type of each column of the views", async () => {
