@@ -1,5 +1,5 @@
 -- Which libraries moved to another owner, or whose owner was renamed?
-SELECT seen_at, old_owner, new_owner, count(*) AS libraries, sum(scenario_count)::bigint AS scenarios
+SELECT max(seen_at) AS seen_at, old_owner, new_owner, count(*) AS libraries, sum(scenario_count)::bigint AS scenarios
 FROM simcat_report.library_moves
-GROUP BY run_id, seen_at, old_owner, new_owner
+GROUP BY run_id, old_owner, new_owner
 ORDER BY seen_at DESC, old_owner, new_owner;

@@ -373,6 +373,16 @@ test("a library that was read first in the last days has lost what went since (f
   expect(await answerOf("lost-a-fifth.sql")).toEqual(["ann | forest | 7 | 5 | 28.6 | 30 days ago"]);
 });
 
+test("libraries that moved in one run are one line, though they were stored at several times", async () => {
+  await database().query(
+    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
+     SELECT $1::timestamptz + n * interval '1 second', 3, kind, owner, 'Lib ' || n, bytes, bytes, 0
+     FROM generate_series(1, 2) AS n, (VALUES ('removed', 'eve', -4), ('added', 'eva', 4)) AS moved (kind, owner, bytes)`,
+    [ago(2)],
+  );
+  expect(await answerOf("moved-libraries.sql")).toEqual(["2 days ago | eve | eva | 2 | 8"]);
+});
+
 const pruneOlderThan = async (days: number, ...options: string[]) => {
   const environment = {
     DATABASE_URL: database().url,
