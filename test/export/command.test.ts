@@ -144,7 +144,7 @@ describe("simcat export", () => {
     expect(JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"))).toMatchObject({ complete_as_of: null });
   });
 
-  test("--as-of is refused before a run has seen everything: no moment is known", async () => {
+  test("--as-of is refused before a run has seen everything: no moment is known (fault 206)", async () => {
     const early = await freshTestDatabase();
     await addRows(early, "libraries", [{ library_name: "forest" }]);
     const { code, stderr } = await simcat(["--out", temporaryDirectory(), "--as-of", "2026-01-02"], early.url);

@@ -77,7 +77,7 @@ test.each([
   expect(text({}, columns).slice(6, 8)).toEqual(table);
 });
 
-test("a copy whose last good run is over 26 hours ago needs a run", () => {
+test("a copy whose last good run is over 26 hours ago needs a run (fault 212)", () => {
   const lastAt = (minutes: number) => {
     const last = run(12, { startedAt: ago(minutes) });
     return text({ runs: [last], lastGoodRun: last }).at(-1);

@@ -284,7 +284,7 @@ describe("the report", () => {
     expect(page.replaceAll("\n", "")).toContain(`${card}</small></dd></div><div><dt>stored`);
   });
 
-  test("has cards with the changes of the last 30 days that are known", () => {
+  test("has cards with the changes of the last 30 days that are known (fault 205)", () => {
     const rows = ["2026-09-20", "2026-10-10", "2026-11-09"].map((day, results) =>
       snapshot({ day: new Date(day), libraries: 4, parents: 4, results, bytes: 1024 }),
     );
