@@ -180,6 +180,17 @@ describe("simcat report", () => {
     expect(page.match(/class="shade"/g)?.length).toBeGreaterThan(30);
   });
 
+  test("counts a run that began before the period and has not ended", async () => {
+    const { call, simcat, database } = await fixture(SMALL);
+    await call(["backfill"]);
+    await database.query(
+      "UPDATE simcat.sync_runs SET status = 'running', started_at = now() - interval '9 days', finished_at = NULL",
+    );
+    const { stdout, page } = await report({ simcat });
+    expect(stdout).toContain("  No run ended in the last 7 days; 1 run has not ended\n");
+    expect(page).toMatch(/One run, at .* \(UTC\), took 216 h .*so far\./);
+  });
+
   test("shows the libraries of a renamed owner as moved, and counts only the others", async () => {
     const others = ["a", "b", "c", "d", "e", "f"].map((name) => library("dan", name));
     const old = ["Fire", "Water"].map((name) => library("own0", name, { scenarios: [1, 2] }));

@@ -43,7 +43,8 @@ export function runsFigure(runs: readonly DrawnRun[], total = 0): Html | null {
       " to ",
     );
     const which = first === last ? `One run, at ${from}` : `${formatCount(runs.length)} runs, from ${from} to ${to}`;
-    return html`<p class="soft">${which} (UTC), took ${took}.</p>`;
+    const soFar = runs.some(({ status }) => status === "running") ? " so far" : "";
+    return html`<p class="soft">${which} (UTC), took ${took}${soFar}.</p>`;
   }
   const count = total > runs.length ? `${formatCount(runs.length)} of ${formatCount(total)}` : formatCount(runs.length);
   const label = `The last ${count} runs, from ${from} to ${to}.`;

@@ -10,7 +10,8 @@ import { note, numbersTable, type Section } from "./section.ts";
 export const runsSection: Section<{ endings: { status: RunStatus; runs: number } }> = {
   id: "runs",
   queries: {
-    endings: "SELECT status, count(*) AS runs FROM simcat_report.run_history WHERE started_at >= $since GROUP BY 1",
+    endings:
+      "SELECT status, count(*) AS runs FROM simcat_report.run_history WHERE coalesce(finished_at, now()) >= $since GROUP BY 1",
   },
   finding({ now, since, runs, endings }) {
     if (runs.length === 0) return null;
@@ -28,7 +29,7 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
   },
   figure: ({ runs: newest, since, endings, owners }) => {
     // Of the period that the heading counts; if there are none, the last ones before it.
-    const inPeriod = newest.filter(({ startedAt }) => startedAt >= since);
+    const inPeriod = newest.filter(({ startedAt, durationMs }) => startedAt.getTime() + durationMs >= since.getTime());
     const runs = inPeriod.length === 0 ? newest : inPeriod;
     return html`${runsFigure(
       runs,
