@@ -198,6 +198,9 @@ describe("the report", () => {
     );
     // 16 to 20 November, and the part of the first day.
     expect(sectionOf(page, "activity").match(/class="shade"/g)).toHaveLength(6);
+    expect(sectionOf(page, "activity")).toMatch(
+      /15 Nov 2026<\/span>.*<span>0<\/span><\/td><\/tr>\n.*16 Nov 2026<\/span><\/td><td[^>]*><\/td>/,
+    );
   });
 
   test("marks on the curve of ages the shares of work within 30, 90 and 365 days", () => {
@@ -325,7 +328,10 @@ describe("the report", () => {
     );
     // In each of two pictures 19, 17, 15 and 13 November, and the part of 13 November before the period.
     expect(section.match(/class="shade"/g)).toHaveLength(10);
-    expect(section).toContain("<span>19 Nov 2026, no run</span>");
+    const cellsOf = (day: string) => section.split(`<span>${day}</span>`)[1]?.split("</tr>")[0] ?? "";
+    expect(section).toContain("<span>19 Nov 2026, unknown</span>");
+    expect(cellsOf("19 Nov 2026, unknown")).not.toContain("<span>0</span>");
+    expect(cellsOf("18 Nov 2026").match(/<span>0<\/span>/g)).toHaveLength(6);
     expect(section).toContain("<span>18 Nov 2026</span>");
   });
 

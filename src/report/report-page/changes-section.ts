@@ -152,10 +152,10 @@ WHERE saw_everything AND finished_at >= $changes_since`,
     // Two partial steps are no course of time; the finding has their numbers.
     const isKnown = changes.length > 0 || steps.some(isUnknown);
     if (!isKnown || steps.length <= 2) return html`${note(scope)}${changedTable(changed)}`;
-    const when = column<Date>(`${step} (UTC)`, (at) => `${formatStep(at)}${isUnknown(at) ? ", no run" : ""}`);
+    const when = column<Date>(`${step} (UTC)`, (at) => `${formatStep(at)}${isUnknown(at) ? ", unknown" : ""}`);
     const columns = ENTITY_NAMES.flatMap(({ entity, many }) =>
       seriesOf(changes, entity).map(({ kind, counts }) =>
-        numbers<Date>(`${many} ${kind}`, (start) => counts.get(start.getTime()) ?? 0),
+        numbers<Date>(`${many} ${kind}`, (start) => counts.get(start.getTime()) ?? (isUnknown(start) ? "" : 0)),
       ),
     );
     const panels = ENTITY_NAMES.map(({ entity, many }) => {
@@ -173,7 +173,7 @@ WHERE saw_everything AND finished_at >= $changes_since`,
     });
     return html`${legend(SERIES)}
 <div class="panels">${panels}</div>
-${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${step === "day" ? "today" : `this ${step}`} so far. Shaded: before this time, or unknown because no run looked. `, scope)}
+${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${step === "day" ? "today" : `this ${step}`} so far. Shaded: before this time, or unknown because no run saw everything. `, scope)}
 ${numbersTable(steps, [when, ...columns])}
 ${changedTable(changed)}`;
   },

@@ -47,6 +47,7 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP 
     if (libraries.active === 0 || libraries.libraries === 1) return note(undated);
     const from = new Date(now.getTime() - ACTIVE_DAYS * DAY_MS);
     const counts = new Map(active.map(({ at, count }) => [at.getTime(), count]));
+    const isUnknown = (day: Date) => end !== null && day > end;
     const chart = columnChart({
       label: `${finding}. Libraries by the day of their last work.`,
       unit: "libraries",
@@ -55,13 +56,13 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP 
       interval: utcDay,
       series: [{ name: "last work", tone: "first", counts }],
       describe: (day, count) => `${formatDay(day)}: ${formatLibraries(count)}`,
-      isUnknown: (day) => end !== null && day > end,
+      isUnknown,
     });
     return html`${chart}
-${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Pale: today so far. `, end === null ? null : "Shaded: unknown, because no run looked. ", undated)}
+${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Pale: today so far. `, end === null ? null : "Shaded: unknown, because no run saw everything. ", undated)}
 ${numbersTable(stepsOf(utcDay, from, now), [
   column("day of the last work (UTC)", formatDay),
-  numbers("libraries", (day) => counts.get(day.getTime()) ?? 0),
+  numbers("libraries", (day) => counts.get(day.getTime()) ?? (isUnknown(day) ? "" : 0)),
 ])}`;
   },
 };
