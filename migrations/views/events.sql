@@ -12,7 +12,7 @@ FROM simcat.events e;
 
 COMMENT ON VIEW simcat_report.events IS 'One row for each event, as it was stored: of a library, or of a single scenario. Its signed numbers add up to the live libraries, scenarios, results and bytes, for any owner and up to any time, also after a prune of the history. Only simcat prune --events deletes rows of it: data_complete_as_of.events_complete_since. For numbers by day or owner use this view; activity has a row for each scenario that was loaded, went or returned with its library.';
 COMMENT ON COLUMN simcat_report.events.entity IS 'library or scenario.';
-COMMENT ON COLUMN simcat_report.events.kind IS 'loaded (initial content, one row for each library: it was listed when the history began, and is counted when it is read first), added, changed, removed or returned.';
+COMMENT ON COLUMN simcat_report.events.kind IS 'loaded (initial content, one row for each library: it was listed when the history began, and is counted when it is read first; a scenario of it that could only be stored later has its own row), added, changed, removed or returned.';
 COMMENT ON COLUMN simcat_report.events.owner IS 'Owner of the library: the user who uploaded it, byte for byte. First part of its key.';
 COMMENT ON COLUMN simcat_report.events.library_name IS 'Name of the library, byte for byte. Second part of its key.';
 COMMENT ON COLUMN simcat_report.events.scenario_id IS 'Number of the scenario. NULL: an event of the library itself.';

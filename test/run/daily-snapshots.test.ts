@@ -107,6 +107,37 @@ test("a library that was listed when the history began is loaded, not added, whe
   expect(await daily("Water")).toEqual(["2026-03-01 f", "2026-03-03 t 1 1 0 4.3.6"]);
 });
 
+test("a scenario that was a reject when the history began is loaded, not added, when it can be stored (fault 209)", async () => {
+  const { database, service, run, setClock } = await organization([fire, water]);
+  await setClock("2026-03-01T08:00:00Z");
+  const bad = { kind: "alterItem", index: 1, set: { scenarioName: 7 } } as const;
+  service.script([{ match: { operation: "scenarios", owner: "alice" }, times: 9, action: bad }]);
+  expect((await run("backfill")).code).toBe(2);
+  await setClock("2026-03-02T08:00:00Z");
+  service.script([]);
+  expect((await run("sync")).code).toBe(0);
+  const kinds = (view: string) =>
+    database.query(
+      `SELECT kind, count(*)::int AS count FROM simcat_report.${view} WHERE seen_at > '2026-03-02Z' GROUP BY kind`,
+    );
+  expect(await kinds("events")).toEqual([{ kind: "loaded", count: 1 }]);
+  expect(await kinds("activity")).toEqual([{ kind: "loaded", count: 1 }]);
+
+  await setClock("2026-03-03T08:00:00Z");
+  service.change("alice", "Fire", {
+    lastModified: "2026-03-03 at 7:30 AM",
+    scenarios: [1, 2, 3, 4].map((id) => scenario(id)),
+  });
+  expect((await run("sync")).code).toBe(0);
+  const sums = "sum(library_change)::int AS libraries, sum(scenario_change)::int AS scenarios";
+  expect(await database.query(`SELECT ${sums} FROM simcat_report.events WHERE owner = 'alice'`)).toEqual([
+    { libraries: 1, scenarios: 4 },
+  ]);
+  expect(await database.query("SELECT scenario_id::int FROM simcat.events WHERE kind = 'added'")).toEqual([
+    { scenario_id: 4 },
+  ]);
+});
+
 test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {
   const { service, run, setClock, days } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");

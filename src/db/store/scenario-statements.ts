@@ -117,12 +117,14 @@ FROM lib LEFT JOIN written w USING (owner, library_name) GROUP BY ord ORDER BY o
 /**
  * Stores the scenarios of libraries that may have stored ones. For each library it counts the scenarios that are new, differ
  * (superseded into history) or are unchanged; the live ones before, those of them that the read lacks, and those that an earlier
- * read lacked too; and the live ones and results after. MATERIALIZED stops the planner from pushing a filter into the join and
+ * read lacked too; and the live ones and results after. What rejects kept back from the first whole read is initial content. MATERIALIZED stops the planner from pushing a filter into the join and
  * choosing a nested loop.
  */
 export const MERGE_SCENARIOS = perLocation(
   (location) => `
-WITH ${LIB}, matched AS MATERIALIZED (
+WITH ${LIB}, loading AS (
+  SELECT ord FROM lib JOIN simcat.library_sync y USING (owner, library_name) WHERE y.last_success_at IS NULL AND ${IS_INITIAL}
+), matched AS MATERIALIZED (
   SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", SCENARIO_STORED)}, r.owner IS NOT NULL AS is_read,
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
     (s.old).owner IS NOT NULL AND (s.old).removed_at IS NULL AS is_live, (s.old).owner IS NULL AS is_new,
@@ -145,7 +147,8 @@ WITH ${LIB}, matched AS MATERIALIZED (
 ), happened AS (
   INSERT INTO simcat.events (${SCENARIO_EVENT}, fields, old_values, new_values)
   SELECT CASE WHEN is_new THEN now() ELSE ${nextVersionStart("(old)")} END, $run_id::int8,
-    CASE WHEN is_new THEN 'added' WHEN is_live THEN 'changed' ELSE 'returned' END, new.owner, new.library_name,
+    CASE WHEN is_new AND ord IN (SELECT ord FROM loading) THEN 'loaded' WHEN is_new THEN 'added' WHEN is_live THEN 'changed' ELSE 'returned' END,
+    new.owner, new.library_name,
     scenario_id, scenario_name, ${fieldSql("parent_id", "new")}, ${isResultSql("new")}, last_modified_at,
     0, (NOT is_live)::int4, (${isResultSql("new")})::int4 - (is_live AND is_old_result)::int4, fields, old_values, new_values
   FROM matched new CROSS JOIN LATERAL ${differencesSql(SCENARIO_VERSIONED, fieldSql)} AS d
