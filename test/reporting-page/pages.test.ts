@@ -37,7 +37,7 @@ describe("the report", () => {
     const { page, findings } = format(failingRows);
     expect(findings.activity).toBe("No library is stored: 5 listed libraries fail");
     expect(findings.attention).toBe("3 problems need attention");
-    expect(page).toContain("Some listed libraries are not stored yet");
+    expect(page).toContain("Some listed libraries were never stored completely");
     expect(page).toContain("simcat explain &#39;ann/Fire 1&#39;");
     expect(page).toContain("; rename it in the service</bdi>");
   });

@@ -74,7 +74,7 @@ function itemsOf({ now, complete, runs, failing }: Facts): AttentionItem[] {
     add("failed", "No run has read the whole listing yet", advice);
   } else if (completeAsOf === null) {
     const advice = "simcat status lists the libraries that have not been read completely";
-    add("failed", "Some listed libraries are not stored yet", advice);
+    add("failed", "Some listed libraries were never stored completely", advice);
   } else if (now.getTime() - completeAsOf.getTime() > OLD_AFTER_MS) {
     const behind = `${plural(librariesBehind, "library is", "libraries are")} behind`;
     const reason = librariesBehind === 0 ? "no run has read the whole listing since, or a cache answered" : behind;
