@@ -18,11 +18,12 @@ export interface Context {
   /** How to call simcat in a printed command line: `simcat` if it is installed, otherwise `node` and the script's path. */
   readonly invocation: string;
   /**
-   * Prints data and summaries to standard output, one line or more. It masks nothing: mask messages before they are part of it.
+   * Prints data to standard output; `printText` prints text for people. It masks nothing: mask messages before they are
+   * part of it.
    * @throws OutputError if standard output cannot be written
    */
   readonly print: (text: string) => void;
-  /** Prints a message for people to standard error, masked. */
+  /** Prints lines to standard error, masked; `noteText` prints text for people. */
   readonly note: (text: string) => void;
   /** Writes raw text to standard error: log lines, and progress that redraws itself. Masks nothing. */
   readonly draw: (text: string) => void;
@@ -53,10 +54,10 @@ export function outputWidth({ terminal }: Context): number {
 }
 
 /** Prints text for people to standard output. A terminal also gets line breaks between words, and the meanings of some. */
-export function printText(context: Context, text: string): void {
+export function printText(context: Context, text: string, meanings = explainWords(text)): void {
   const { isOut, columns } = context.terminal;
-  const meanings = explainWords(text).map((line) => outputLook(context).paint("quiet", line));
-  context.print(isOut ? wrapText([text, ...meanings].join("\n"), columns) : text);
+  const explained = meanings.map((line) => outputLook(context).paint("quiet", line));
+  context.print(isOut ? wrapText([text, ...explained].join("\n"), columns) : text);
 }
 
 /** Prints a result for people; with `--quiet` only if something is not well. */

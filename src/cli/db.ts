@@ -2,7 +2,7 @@ import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { openEmbedded } from "./connections.ts";
-import { type Context, waitForSignal } from "./context.ts";
+import { type Context, printText, waitForSignal } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 export const defineDb: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(db));
@@ -14,18 +14,20 @@ async function db(context: Context, { json }: JsonOptions): Promise<number> {
     const { readerUrl: url, psql, dataDirectory, started } = embedded;
     const { hostname: host, port, username: user, password, pathname } = new URL(url);
     const database = pathname.slice(1);
-    context.print(
-      json
-        ? formatJson({ url, host, port: Number(port), user, password, database, data_directory: dataDirectory })
-        : [
-            `the embedded Postgres ${started ? "is running" : "was running already; this keeps it running"} (data in ${dataDirectory})`,
-            `  ${psql}`,
-            `for a BI tool: host ${host}, port ${port}, database ${database}, user ${user}, password ${password}`,
-            `as a URL: ${url}`,
-            "this role reads the views of schema simcat_report; Ctrl-C stops the server",
-            "it is for trials: its OpenSSL is of 2018",
-          ].join("\n"),
-    );
+    const data = { url, host, port: Number(port), user, password, database, data_directory: dataDirectory };
+    if (json) context.print(formatJson(data));
+    else
+      printText(
+        context,
+        [
+          `the embedded Postgres ${started ? "is running" : "was running already; this keeps it running"} (data in ${dataDirectory})`,
+          `  ${psql}`,
+          `for a BI tool: host ${host}, port ${port}, database ${database}, user ${user}, password ${password}`,
+          `as a URL: ${url}`,
+          "this role reads the views of schema simcat_report; Ctrl-C stops the server",
+          "it is for trials: its OpenSSL is of 2018",
+        ].join("\n"),
+      );
     await waitForSignal(context);
   } finally {
     await embedded.stop();

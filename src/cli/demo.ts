@@ -14,7 +14,7 @@ import { startMockService } from "../mock/server.ts";
 import { tablePrinter } from "../output/rows.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { DefineCommand } from "./command.ts";
-import { type Context, outputWidth } from "./context.ts";
+import { type Context, noteText, outputWidth, printText } from "./context.ts";
 import { MOCK_KEY } from "./mock.ts";
 import { report } from "./report.ts";
 import { backfill, sync } from "./sync.ts";
@@ -48,13 +48,17 @@ GROUP BY s.owner ORDER BY never_run DESC, s.owner LIMIT 5`,
 
 /** Shows simcat at work on a mock service and an embedded database of its own. Leaves nothing running. */
 export async function demo(context: Context): Promise<number> {
-  const { environment, invocation, note, stop, print, terminal } = context;
+  const { environment, invocation, stop, terminal } = context;
+  const print = (text: string) => printText(context, text);
   // A separate directory, so that a real copy in the embedded database is not touched.
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
   const page = resolve("simcat-demo.html");
   const organization = createOrganization({ seed: 7, libraries: 200, scenariosPerLibrary: 20, now: new Date() });
   const service = await startMockService({ organization, apiKey: MOCK_KEY });
-  const embedded = await openEmbeddedPostgres({ stateDir, environment, onProgress: note }, stop);
+  const embedded = await openEmbeddedPostgres(
+    { stateDir, environment, onProgress: (text) => noteText(context, text) },
+    stop,
+  );
   try {
     context.hide(databaseSecrets(embedded.url));
     const settings = { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: MOCK_KEY, DATABASE_URL: embedded.url };
@@ -85,7 +89,8 @@ export async function demo(context: Context): Promise<number> {
 }
 
 async function showRuns(context: Context, organization: Organization, pool: Pool): Promise<void> {
-  const { print, stop } = context;
+  const { stop } = context;
+  const print = (text: string) => printText(context, text);
   await pool.query("DROP SCHEMA IF EXISTS simcat_report, simcat, simcat_migrations CASCADE");
 
   print("\n# An organization of 200 libraries, and an empty database: simcat backfill");

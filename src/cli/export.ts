@@ -10,7 +10,7 @@ import { formatTable } from "../output/table.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, outputWidth } from "./context.ts";
+import { type Context, outputWidth, printResult } from "./context.ts";
 import { notify } from "./notify.ts";
 import { loadSettings } from "./settings.ts";
 
@@ -56,7 +56,8 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
     return exportViews(pool, { views, format, directory, asOf, since, owners, version, onProgress }, stop);
   }).finally(line.end);
   for (const warning of manifest.warnings) notify(context, config, "warn", "export_cut_short", warning);
-  context.print(options.json ? formatJson(manifest) : formatExport(directory, manifest, outputWidth(context)));
+  if (options.json) context.print(formatJson(manifest));
+  else printResult(context, manifest.warnings.length === 0, formatExport(directory, manifest, outputWidth(context)));
   return EXIT.ok;
 }
 

@@ -78,7 +78,7 @@ async function init(context: Context, options: InitOptions): Promise<number> {
   } finally {
     prompt?.close();
   }
-  context.print(`\nwrote ${path}, which only you can read\nnext: simcat backfill`);
+  printText(context, `\nwrote ${path}, which only you can read\nnext: simcat backfill`);
   return EXIT.ok;
 }
 

@@ -4,7 +4,7 @@ import { explainWords } from "../output/words.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import type { Context } from "./context.ts";
+import { type Context, printText } from "./context.ts";
 import { printerOf, type RowOptions, withRowOptions } from "./query.ts";
 import { loadSettings } from "./settings.ts";
 
@@ -59,7 +59,7 @@ async function printLibraries(context: Context, options: LibrariesOptions, patte
     return runQuery(pool, question, printer.row, context.stop);
   });
   printer.end(columns);
-  if (isTable && context.terminal.isOut) explainWords("settled, owes").forEach(context.print);
+  if (isTable && context.terminal.isOut) printText(context, explainWords("settled, owes").join("\n"), []);
   return EXIT.ok;
 }
 

@@ -3,7 +3,7 @@ import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { announceWaits, withDatabaseUrls } from "./connections.ts";
-import { type Context, printResult } from "./context.ts";
+import { type Context, printResult, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 export const defineMigrate: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(updateSchema));
@@ -18,8 +18,8 @@ async function updateSchema(context: Context, { json }: JsonOptions): Promise<nu
     return EXIT.ok;
   }
   if (recreated.length > 0) {
-    context.print(`created again, because they were missing: ${recreated.join(", ")}`);
-    context.print("if you use the roles of deploy/roles.sql, run it again");
+    printText(context, `created again, because they were missing: ${recreated.join(", ")}`);
+    printText(context, "if you use the roles of deploy/roles.sql, run it again");
   }
   const done = applied === 0 ? "" : `applied ${applied} of simcat's migrations; `;
   printResult(context, applied === 0, `${done}the schema is up to date`);

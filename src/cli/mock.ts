@@ -3,7 +3,7 @@ import { formatLibraries } from "../format.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { startMockService } from "../mock/server.ts";
 import { type DefineCommand, parseDurationOption, parseWholeNumber } from "./command.ts";
-import { type Context, waitForSignal } from "./context.ts";
+import { type Context, printText, waitForSignal } from "./context.ts";
 
 interface MockOptions {
   readonly port: number;
@@ -40,7 +40,8 @@ async function mock(context: Context, options: MockOptions): Promise<number> {
   try {
     // A key that is set in the environment is masked, so it is printed only if it is not.
     const isKeySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
-    context.print(
+    printText(
+      context,
       [
         `a mock of the Simulation Cloud service with ${formatLibraries(libraries)} listens at ${service.url}`,
         editEvery === undefined

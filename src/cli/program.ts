@@ -184,7 +184,7 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     .exitOverride()
     .addHelpText(
       "after",
-      "\nStart with: simcat demo (needs no setup), then simcat init (asks for what a run needs).\n",
+      "\nStart with: simcat demo (needs no setup)\nthen with:  simcat init (asks for what a run needs)\n",
     );
   for (const [title, { document, commands }] of Object.entries(GROUPS)) {
     program.commandsGroup(`${title} (${document}):`);

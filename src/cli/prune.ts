@@ -6,7 +6,8 @@ import { createStatusLine } from "../output/progress.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, printText } from "./context.ts";
+import { type Context, printResult } from "./context.ts";
+import { notify } from "./notify.ts";
 import { loadSettings } from "./settings.ts";
 
 interface PruneOptions extends JsonOptions {
@@ -29,14 +30,14 @@ async function pruneHistory(context: Context, { olderThan, json, ...options }: P
   const olderThanMs = optionMs ?? config.keepHistoryMs;
   if (olderThanMs === null)
     throw new UsageError("prune needs an age", { hint: "give --older-than 365d, or set SIMCAT_KEEP_HISTORY" });
-  if (olderThanMs < DAY_MS)
-    context.note(
-      `simcat: --older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`,
-    );
+  if (olderThanMs < DAY_MS) {
+    const text = `--older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`;
+    notify(context, config, "warn", "recent_history_deleted", text);
+  }
   const prune = (pool: Pool) => pruneOrCount(context, pool, olderThanMs, options);
   const report = await withDatabase(context, config, "require", prune);
   if (json) context.print(formatJson(report));
-  else printText(context, formatPrune(report));
+  else printResult(context, !options.dryRun, formatPrune(report));
   return EXIT.ok;
 }
 

@@ -7,7 +7,7 @@ import { jsonPrinter, linePrinter, type RowPrinter, tablePrinter } from "../outp
 import { printable } from "../printable.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, outputWidth } from "./context.ts";
+import { type Context, outputWidth, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 /** The options of a command that prints the rows of a query. */
@@ -30,7 +30,8 @@ export function printerOf(
 ): RowPrinter {
   const { print } = context;
   if (csv || jsonl) return linePrinter(print, csv ? csvFormat(false) : jsonlFormat);
-  return json ? jsonPrinter(print) : tablePrinter(print, outputWidth(context), spare);
+  if (json) return jsonPrinter(print);
+  return tablePrinter((text) => printText(context, text, []), outputWidth(context), spare);
 }
 
 interface QueryOptions extends RowOptions {

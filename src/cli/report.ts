@@ -6,7 +6,7 @@ import { assertKnown } from "../sync/assert-known.ts";
 import { DAY_MS } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, ownerOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import type { Context } from "./context.ts";
+import { type Context, printResult } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { STANDARD_OUTPUT, writeOutput } from "./write-output.ts";
 
@@ -47,13 +47,15 @@ export async function report(context: Context, { out, since, title, owner, json 
     throw new UsageError(`the report cannot be written to ${file}: ${fileErrorReason(error)}`, { hint, cause: error });
   });
   // Standard output contains only the page if the page was written there.
-  const print = file === STANDARD_OUTPUT ? (text: string) => context.draw(`${text}\n`) : context.print;
+  const { draw, terminal } = context;
+  const beside = { print: (text: string) => draw(`${text}\n`), terminal: { ...terminal, isOut: terminal.isErr } };
+  const target = file === STANDARD_OUTPUT ? { ...context, ...beside } : context;
   if (json) {
     const times = { at: rows.now.toISOString(), since: rows.since.toISOString() };
-    print(formatJson({ file, bytes: bytes.length, ...times, owners: scope.owners, findings }));
+    target.print(formatJson({ file, bytes: bytes.length, ...times, owners: scope.owners, findings }));
   } else {
     const lines = Object.values(findings).map((finding) => `  ${finding}`);
-    print([`report: ${file} (${formatBytes(bytes.length)})`, ...lines].join("\n"));
+    printResult(target, true, [`report: ${file} (${formatBytes(bytes.length)})`, ...lines].join("\n"));
   }
   return EXIT.ok;
 }

@@ -1,12 +1,16 @@
 import { stripVTControlCharacters } from "node:util";
 import { widthOf } from "./table.ts";
 
-/** A command or a quoted name to copy. Its spaces are not breaks. */
-const COMMAND = /\bsimcat [a-z]+(?: (?:--[\w-]+|(?:'[^']*'|\\')+|[^\s/']+\/\S+))*|(?<=[ (])'[^']+'/g;
+/** A line with a command, a command of simcat's, or a quoted name to copy. Its spaces are not breaks. */
+const COMMAND =
+  /^ {2}(?:export|psql|npx|node|[A-Z_]+=\S+) .*$|\bsimcat [a-z]+(?: (?:--[\w-]+|(?:'[^']*'|\\')+|[^\s/']+\/\S+))*|(?<=[ (])'[^']+'/g;
 /** Stands for a space in a command while a line is broken. No printed text has one. */
 const KEPT_SPACE = "\0";
 /** The beginning of a line up to its text, such as `  libraries  `. */
 const LABEL = /^.{0,30} {2,}(?=\S)/;
+
+/** A line that begins with so few spaces has no label. */
+const MAX_INDENT = 4;
 
 /** Breaks lines that are wider than `columns` between words. The rest of a line is indented like the text after its label. */
 export function wrapText(text: string, columns: number): string {
@@ -20,7 +24,8 @@ const screenWidth = (text: string) => widthOf(stripVTControlCharacters(text));
 
 function wrapLine(line: string, columns: number): string {
   const labelWidth = LABEL.exec(stripVTControlCharacters(line))?.[0].length ?? 0;
-  const indent = " ".repeat(labelWidth > 0 && labelWidth <= columns / 2 ? labelWidth : 2);
+  const isAligned = labelWidth > MAX_INDENT && labelWidth <= columns / 2;
+  const indent = " ".repeat(isAligned ? labelWidth : (labelWidth <= MAX_INDENT ? labelWidth : 0) + 2);
   const words = line.replace(COMMAND, (command) => command.replaceAll(" ", KEPT_SPACE)).match(/ *\S+/g) ?? [];
   const lines: string[] = [];
   let current = "";

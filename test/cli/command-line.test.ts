@@ -1,8 +1,11 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { callCli } from "../support/call-cli.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const COMMANDS =
   "init check migrate completion sync backfill start prune status libraries explain query verify report export demo mock db".split(
@@ -17,6 +20,7 @@ test("the help lists every command and where to begin", async () => {
   const named = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
   expect(named).toEqual([...COMMANDS, "help"]);
   expect(stdout).toContain("Start with: simcat demo");
+  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
 });
 
 test.each(["sync", "prune"])("%s takes -n for --dry-run", async (name) => {
@@ -26,6 +30,7 @@ test.each(["sync", "prune"])("%s takes -n for --dry-run", async (name) => {
 test.each(COMMANDS)("the help of %s has an example that starts with the command, and a document", async (name) => {
   const { code, stdout, stderr } = await callCli([name, "--help"], {});
   expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect(stdout).toMatch(new RegExp(`\\nExample:\\n  \\$ (SIMCAT_\\S+='[^']+' )?simcat ${name}\\b`));
   const [, document = ""] = /\nMore: (\S+)\n/.exec(stdout) ?? [];
   expect(existsSync(document), document).toBe(true);
@@ -80,4 +85,15 @@ test("the commands printed by simcat mock can be pasted, even where the key is a
   };
   expect(await exportLine({})).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+ SIMCAT_API_KEY=mock-key$/);
   expect(await exportLine({ SIMCAT_API_KEY: "mock-key" })).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+$/);
+});
+
+test("--quiet prints nothing of a report, an export or a prune that succeeds", async () => {
+  const { call } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
+  await call(["sync"]);
+  const out = join(temporaryDirectory(), "out");
+  const silent = { code: 0, stdout: "", stderr: "" };
+  expect(await call(["report", "--quiet", "--out", `${out}.html`])).toMatchObject(silent);
+  expect(await call(["export", "--quiet", "--out", out])).toMatchObject(silent);
+  expect(await call(["prune", "--quiet", "--older-than", "30d"])).toMatchObject(silent);
+  expect((await call(["prune", "--quiet", "--older-than", "30d", "-n"])).stdout).toContain("would be deleted");
 });

@@ -1,7 +1,11 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/output/table.ts";
+import { createContext } from "../support/call-cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runOnTerminal } from "../support/terminal.ts";
 
 const NAME = "Urban Growth of the whole province 2018-2045";
@@ -61,4 +65,30 @@ test("a terminal explains the words settled, owes, held and partial where they a
   ]);
   service.remove("ann", "Fire");
   expect(await meaningsOf("sync")).toEqual(["(held: too much was missing at once, so it was not marked as removed)"]);
+});
+
+test("report, export, prune, migrate, query and mock break lines too, but no command to copy", async () => {
+  const { environment, query, call } = await fixture([library("ann", "Fire", { scenarios: [1, 2, 3] })]);
+  await call(["sync"]);
+  await query("DROP VIEW simcat_report.removed, simcat_report.stale_results");
+  const directory = temporaryDirectory();
+  const linesOf = async (...args: string[]) => {
+    const context = createContext(environment, AbortSignal.abort());
+    const running = args[0] === "mock" ? context : { ...context, stop: new AbortController().signal };
+    const terminal = { ...context.terminal, isOut: true, isErr: true, columns: 40 };
+    const code = await runProgram({ ...running, terminal }, args);
+    const lines = `${context.stdout()}${context.stderr()}`.split("\n");
+    return { code, wide: lines.filter((line) => widthOf(line) > 40 && !line.includes(directory)) };
+  };
+  const fits = { code: 0, wide: [] };
+  expect(await linesOf("migrate")).toEqual(fits);
+  expect(await linesOf("report", "--out", join(directory, "report.html"))).toEqual(fits);
+  expect(await linesOf("export", "libraries", "--out", join(directory, "export"))).toEqual(fits);
+  expect(await linesOf("prune", "--older-than", "1h")).toEqual(fits);
+  expect(await linesOf("query", "SELECT generate_series(1, 1001)")).toEqual(fits);
+  expect(await linesOf("libraries")).toEqual(fits);
+  expect(await linesOf("mock", "--port", "0")).toEqual({
+    code: 0,
+    wide: [expect.stringMatching(/^ {2}export SIMCAT_BASE_URL=http\S+ SIMCAT_API_KEY=mock-key$/)],
+  });
 });

@@ -28,7 +28,15 @@ test("URLs, commands and quoted names are not broken", () => {
   expect(wrapText("it's not known (did you mean 'ann/Fire Risk'?)", 20)).toBe(
     "it's not known (did\n  you mean\n  'ann/Fire Risk'?)",
   );
+  expect(wrapText("here:\n  A=/x node /dist/main.js db", 20)).toBe("here:\n  A=/x node /dist/main.js db");
+  expect(wrapText("  export A=http://127.0.0.1:1 B=c", 20)).toBe("  export A=http://127.0.0.1:1 B=c");
   expect(wrapText("run simcat sync --allow-removals again", 16)).toBe("run\n  simcat sync --allow-removals\n  again");
+});
+
+test("an item of a list is indented further where it goes on", () => {
+  expect(wrapText("report: x\n  12 of 60 libraries are active", 20)).toBe(
+    "report: x\n  12 of 60 libraries\n    are active",
+  );
 });
 
 test("a label keeps the first word of its text", () => {
