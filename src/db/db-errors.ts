@@ -102,6 +102,11 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     "DATABASE_URL points at a read-only server (a standby?), or default_transaction_read_only is on; use the primary, or turn the setting off",
   ],
   [NO_DESCRIPTOR, "too many open files; raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY"],
+  [
+    /CERT|^UNABLE_TO_/,
+    "name the certificate's authority with sslrootcert=FILE in DATABASE_URL, and the host as the certificate does",
+  ],
+  [/^The server does not support SSL/, "remove sslmode from DATABASE_URL, or switch TLS on at the server"],
   [/^(ENOTFOUND|EAI_AGAIN)$/, "check the host name in DATABASE_URL"],
   [
     /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03)$/,
@@ -120,6 +125,7 @@ export function formatDatabaseFailure(error: unknown): string {
 function describeDatabaseFailure(error: unknown): { readonly text: string; readonly hint: string } {
   const code = errorCode(error);
   const first: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
-  const hint = HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "see the database's log";
-  return { text: `${toError(first).message}${code ? ` (${code})` : ""}`, hint };
+  const { message } = toError(first);
+  const hint = HINTS.find(([pattern]) => pattern.test(code || message))?.[1] ?? "see the database's log";
+  return { text: `${message}${code ? ` (${code})` : ""}`, hint };
 }

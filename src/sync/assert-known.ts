@@ -44,8 +44,12 @@ export async function assertKnown(asked: Selection, sources: KnownSources, signa
     for (const { search } of shown) search.offer(key);
   };
   await offerKnown(offer, sources, signal);
+  const suggested = shown.map(({ text, search }) => text + suggest(search.words()));
   const more = searches.length > MAX_SUGGESTED ? [`and ${formatCount(searches.length - MAX_SUGGESTED)} more`] : [];
-  throw new UsageError([...shown.map(({ text, search }) => text + suggest(search.words())), ...more].join("; "));
+  const hint = shown.every(({ search }) => search.words().length === 0)
+    ? "simcat libraries lists the known ones"
+    : null;
+  throw new UsageError([...suggested, ...more].join("; "), { hint });
 }
 
 /** Passes the key of each library that is listed or was ever stored; some more than once. */

@@ -41,7 +41,9 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
   const unknown = await runOnTerminal(["explain", "example.user/Nothing of the kind"], plain, 60);
   expect(unknown).toEqual({
     code: 64,
-    screen: "simcat: example.user/Nothing of the kind is not stored, and\n  no run has listed it\n",
+    screen:
+      "simcat: example.user/Nothing of the kind is not stored, and\n" +
+      "  no run has listed it; simcat libraries lists the known\n  ones\n",
   });
   const explained = (await runOnTerminal(["explain", NAME], plain, 60)).screen.split("\n").slice(1);
   expect(explained.filter((line) => widthOf(line) > 60 && !line.includes("/libs/"))).toEqual([]);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { databaseError } from "../../src/db/db-errors.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
@@ -39,6 +40,36 @@ test.each([
     expect(ended.stderr).not.toContain("wr0ng-secret");
     expect(performance.now() - startedAt).toBeLessThan(15_000);
     expect(asked()).toEqual([]);
+  },
+);
+
+test.each(["prefer", "require", "verify-ca", "verify-full"])(
+  "sslmode=%s at a server without TLS says what to change, without a warning of the driver (fault 213)",
+  async (mode) => {
+    const { simcat, database } = await fixture([]);
+
+    const { code, stderr } = await simcat(["status"], {
+      DATABASE_URL: elsewhere(database.url, { search: `?sslmode=${mode}` }),
+      SIMCAT_LOG_FORMAT: "pretty",
+    });
+
+    expect({ code, stderr }).toEqual({
+      code: 69,
+      stderr:
+        "simcat: connecting to the database failed: The server does not support SSL connections; " +
+        "remove sslmode from DATABASE_URL, or switch TLS on at the server\n",
+    });
+  },
+);
+
+test.each(["DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_TLS_CERT_ALTNAME_INVALID", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"])(
+  "a certificate of the database that does not verify says what to change: %s (fault 213)",
+  (code) => {
+    const error = databaseError("connecting", Object.assign(new Error("it does not verify"), { code }));
+    expect(error.message).toBe(
+      `connecting failed: it does not verify (${code}); ` +
+        "name the certificate's authority with sslrootcert=FILE in DATABASE_URL, and the host as the certificate does",
+    );
   },
 );
 

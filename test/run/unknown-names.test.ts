@@ -28,7 +28,7 @@ test("an unknown owner or library is a usage error with suggestions and leaves n
   expect(await run("sync", "--library", "alice/Fire", "--library", "alice/Fier")).toEqual(fire);
   expect(await run("sync", "--json", "--library", "alice/Fier")).toEqual(fire);
   expect(await run("sync", "--owner", "nobody", "--owner", "alice")).toEqual(
-    refused("owner nobody is neither listed nor stored"),
+    refused("owner nobody is neither listed nor stored; simcat libraries lists the known ones"),
   );
   expect(await run("backfill", "--restart", "--library", "bob/Q1%2FQ2 5%25")).toEqual(
     refused("bob/Q1%2FQ2 5%25 is neither listed nor stored (did you mean 'bob/Q1%2FQ2 50%25'?)"),

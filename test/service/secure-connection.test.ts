@@ -50,6 +50,12 @@ async function serveProxy(port: number) {
 
 const serveTls = () => serve((_, response) => response.end(LISTING), { tls: true });
 
+it("an https URL of a server without TLS fails with the reason, not with OpenSSL's source files", async () => {
+  const { port } = await serveWell();
+  const error = await failureOf(open(new URL(`https://127.0.0.1:${port}/`), { maxRetries: 0 }).listLibraries(never));
+  expect(error.message).toContain("libs; TLS: wrong version number); the service is down or the base URL");
+});
+
 describe("a proxy", () => {
   const https = new URL("https://service.test/v1/");
 

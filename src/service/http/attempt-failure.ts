@@ -102,10 +102,11 @@ function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** The error's message. A host with several addresses gives an AggregateError without one: join those of its errors. */
+/** The error's message; of OpenSSL's, which names its own source files, only the reason. A host with several addresses gives an AggregateError without one: join those of its errors. */
 function messageOf(error: Error): string {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(String).join("; ");
-  return error.message;
+  const isOpenSsl = codeOf(error).startsWith("ERR_SSL_") && "reason" in error;
+  return isOpenSsl ? `TLS: ${error.reason}` : error.message;
 }
 
 function proxyFailure({ variable, host, status, cause, message }: ProxyFailure, quote: Quote): AttemptFailure {
