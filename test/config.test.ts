@@ -93,6 +93,13 @@ test.each<[string, string, object]>([
   expect(loadConfig({ ...NEEDED, [name]: value }, ALL)).toMatchObject(expected);
 });
 
+test("SIMCAT_STATE_DIR refuses a ~, which would become a directory of that name", () => {
+  expect(problemsOf({ ...NEEDED, SIMCAT_STATE_DIR: "~/simcat" })).toEqual([
+    'SIMCAT_STATE_DIR is "~/simcat"; expected a path without ~, which only shells replace',
+  ]);
+  expect(loadConfig({ ...NEEDED, SIMCAT_STATE_DIR: "/a/~b" }, ALL).stateDir).toBe("/a/~b");
+});
+
 test("migrations use DATABASE_URL unless DATABASE_DIRECT_URL is set", () => {
   const DATABASE_URL = "postgres://host/db";
   expect(loadConfig({ ...NEEDED, DATABASE_URL }, ALL).databaseDirectUrl).toBe(DATABASE_URL);

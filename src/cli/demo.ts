@@ -11,11 +11,11 @@ import { addLibrary, deleteScenario, editMetadata, editScenario, removeLibrary, 
 import { createOrganization, type Organization } from "../mock/organization.ts";
 import { createRandom } from "../mock/random.ts";
 import { startMockService } from "../mock/server.ts";
-import { tablePrinter } from "../output/rows.ts";
 import { databaseSecrets } from "../secrets.ts";
 import type { DefineCommand } from "./command.ts";
-import { type Context, noteText, outputWidth, printText } from "./context.ts";
+import { type Context, noteText, printText } from "./context.ts";
 import { MOCK_KEY } from "./mock.ts";
+import { printerOf } from "./query.ts";
 import { report } from "./report.ts";
 import { backfill, sync } from "./sync.ts";
 
@@ -49,7 +49,6 @@ GROUP BY s.owner ORDER BY never_run DESC, s.owner LIMIT 5`,
 /** Shows simcat at work on a mock service and an embedded database of its own. Leaves nothing running. */
 export async function demo(context: Context): Promise<number> {
   const { environment, invocation, stop, terminal } = context;
-  const print = (text: string) => printText(context, text);
   // A separate directory, so that a real copy in the embedded database is not touched.
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
   const page = resolve("simcat-demo.html");
@@ -71,16 +70,16 @@ export async function demo(context: Context): Promise<number> {
     const pool = await connect(embedded.url, {}, stop);
     try {
       await showRuns(demoContext, organization, pool);
-      print("\n# The same as a page with charts: simcat report");
+      printText(context, "\n# The same as a page with charts: simcat report");
       await report(demoContext, { out: page, since: "7d", owner: [], json: false });
     } finally {
       await disconnect(pool);
     }
     const here = `SIMCAT_STATE_DIR=${shellWord(stateDir)} ${invocation}`;
-    print(`\n# And now? Open the page in a browser:\n  ${pathToFileURL(page)}`);
-    print(`# See what this copy has; simcat query asks it anything:\n  ${here} libraries`);
-    print(`# Use psql or a BI tool, while this keeps the database running:\n  ${here} db`);
-    print(`# Copy your own organization:\n  ${invocation} init`);
+    printText(context, `\n# And now? Open the page in a browser:\n  ${pathToFileURL(page)}`);
+    printText(context, `# See what this copy has; simcat query asks it anything:\n  ${here} libraries`);
+    printText(context, `# Use psql or a BI tool, while this keeps the database running:\n  ${here} db`);
+    printText(context, `# Copy your own organization:\n  ${invocation} init`);
     return EXIT.ok;
   } finally {
     await service.stop();
@@ -90,24 +89,23 @@ export async function demo(context: Context): Promise<number> {
 
 async function showRuns(context: Context, organization: Organization, pool: Pool): Promise<void> {
   const { stop } = context;
-  const print = (text: string) => printText(context, text);
   await pool.query("DROP SCHEMA IF EXISTS simcat_report, simcat, simcat_migrations CASCADE");
 
-  print("\n# An organization of 200 libraries, and an empty database: simcat backfill");
+  printText(context, "\n# An organization of 200 libraries, and an empty database: simcat backfill");
   await backfill(context, RUN_OPTIONS);
 
-  print("\n# Users edit a few of them:");
-  for (const line of editSome(organization)) print(`  ${line}`);
+  printText(context, "\n# Users edit a few of them:");
+  for (const line of editSome(organization)) printText(context, `  ${line}`);
 
-  print("\n# What would a run do? simcat sync --dry-run");
+  printText(context, "\n# What would a run do? simcat sync --dry-run");
   await sync(context, { ...RUN_OPTIONS, dryRun: true });
-  print("\n# Only what changed is read: simcat sync");
+  printText(context, "\n# Only what changed is read: simcat sync");
   await sync(context, { ...RUN_OPTIONS, dryRun: false });
 
   for (const { title, sql } of QUERIES) {
-    print(`\n# ${title}`);
-    print(sql.trim().replace(/^/gm, "  "));
-    const printer = tablePrinter(print, outputWidth(context));
+    printText(context, `\n# ${title}`);
+    printText(context, sql.trim().replace(/^/gm, "  "));
+    const printer = printerOf(context);
     printer.end(await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS }, printer.row, stop));
   }
 }

@@ -137,7 +137,8 @@ function openPrompt({ terminal, draw, stop }: Context) {
       done();
     },
   });
-  const lines = createInterface({ input: new ReadStream(0), output, terminal: true });
+  const input = new ReadStream(0);
+  const lines = createInterface({ input, output, terminal: true });
   const ended = new AbortController();
   const onEnd = () => ended.abort(new InterruptedError("SIGINT"));
   lines.on("SIGINT", onEnd).on("close", onEnd);
@@ -156,7 +157,11 @@ function openPrompt({ terminal, draw, stop }: Context) {
         if (isHidden) draw("\n");
       }
     },
-    close: () => lines.off("close", onEnd).close(),
+    close() {
+      lines.off("close", onEnd).close();
+      // A paused terminal keeps the process alive.
+      input.destroy();
+    },
   };
 }
 

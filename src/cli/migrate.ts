@@ -1,6 +1,6 @@
 import { migrate } from "../db/migrate.ts";
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../format.ts";
+import { formatJson, plural } from "../format.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { announceWaits, withDatabaseUrls } from "./connections.ts";
 import { type Context, printResult, printText } from "./context.ts";
@@ -18,10 +18,10 @@ async function updateSchema(context: Context, { json }: JsonOptions): Promise<nu
     return EXIT.ok;
   }
   if (recreated.length > 0) {
-    printText(context, `created again, because they were missing: ${recreated.join(", ")}`);
-    printText(context, "if you use the roles of deploy/roles.sql, run it again");
+    const again = "if you use the roles of deploy/roles.sql, run it again";
+    printText(context, `created again, because they were missing: ${recreated.join(", ")}\n${again}`);
   }
-  const done = applied === 0 ? "" : `applied ${applied} of simcat's migrations; `;
+  const done = applied === 0 ? "" : `applied ${plural(applied, "migration")}; `;
   printResult(context, applied === 0, `${done}the schema is up to date`);
   return EXIT.ok;
 }

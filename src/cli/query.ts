@@ -25,7 +25,7 @@ export const withRowOptions = (command: Command): Command =>
 /** A table for people, unless an option names another format. `spare`: columns that it may leave out. */
 export function printerOf(
   context: Context,
-  { csv, json, jsonl }: RowOptions,
+  { csv, json, jsonl }: Partial<RowOptions> = {},
   spare?: Readonly<Record<string, number>>,
 ): RowPrinter {
   const { print } = context;

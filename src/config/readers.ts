@@ -106,6 +106,10 @@ export const ownerName: Reader<string> = (text) => {
   return isAddressable ? text : reject(text, "the name of an owner");
 };
 
+/** A directory. A `~` that no shell has replaced would become a directory of that name. */
+export const directory: Reader<string> = (text) =>
+  /^~(?:\/|$)/.test(text) ? reject(text, "a path without ~, which only shells replace") : text;
+
 export const anyText: Reader<string> = (text) => text;
 
 export const logLevel = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");

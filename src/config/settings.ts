@@ -38,7 +38,7 @@ export const SETTINGS = {
   notifyUrl: secret("SIMCAT_NOTIFY_URL", read.notifyUrl),
   autoMigrate: setting("SIMCAT_AUTO_MIGRATE", "true", read.flag),
   /** Null for the default directory of the platform. */
-  stateDir: setting("SIMCAT_STATE_DIR", null, read.anyText),
+  stateDir: setting("SIMCAT_STATE_DIR", null, read.directory),
   logLevel: setting("SIMCAT_LOG_LEVEL", "info", read.logLevel),
   logFormat: setting("SIMCAT_LOG_FORMAT", "auto", read.logFormat),
 };

@@ -1,7 +1,7 @@
 import { DatabaseError, LostLeaseError } from "../errors.ts";
 import { formatElapsed } from "../format.ts";
 import { ANSWER_MS, type Connection, type Pool, type RetryOptions, retryTransient, within } from "./connect.ts";
-import { asDatabaseError, isConnectionLost } from "./db-errors.ts";
+import { asDatabaseError, databaseError, isConnectionLost } from "./db-errors.ts";
 import { type Blocked, nameLockHolder } from "./lock-holders.ts";
 
 /** Lifts the time limits that a role or a database may set. Postgres has `transaction_timeout` since version 17. */
@@ -71,7 +71,9 @@ export async function withTransaction<T>(
   const attempt = async () => {
     let computed: { readonly value: T } | null = null;
     let closing: Error | boolean = false;
-    const connection = await pool.connect();
+    const connection = await pool.connect().catch((error) => {
+      throw isConnectionLost(error) ? error : databaseError(operation, error);
+    });
     try {
       await connection.query(within(ANSWER_MS, begin(options)));
       blocked = [...usual, "lease"];
