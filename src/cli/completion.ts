@@ -32,9 +32,12 @@ interface CompletedCommand {
 
 const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish };
 
-/** A shell command that prints names, one in a line. Only those that are one word in every shell, because none is quoted. */
+/** Characters of names that are not offered: those that a terminal obeys, that a selector escapes, or that CSV doubles. */
+const UNOFFERED = "[[:cntrl:]\\u0080-\\u009f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\u0022%/]";
+
+/** A shell command that prints names, one in a line, unquoted. */
 const select = (sql: string) =>
-  `simcat query --csv --quiet --timeout 2s "SELECT DISTINCT ${sql} FROM library_freshness WHERE NOT owner || library_name ~ '[^[:alnum:]._@-]' ORDER BY 1 LIMIT 1000" 2>/dev/null </dev/null | tr -d '\\r' | tail -n +2`;
+  `simcat query --csv --quiet --timeout 2s "SELECT DISTINCT ${sql} FROM library_freshness WHERE NOT owner || library_name ~ '${UNOFFERED}' ORDER BY 1 LIMIT 1000" 2>/dev/null </dev/null | tr -d '\\r' | sed '1d; s/^"\\(.*\\)"$/\\1/'`;
 
 const OWNER_WORDS = select("owner");
 const LIBRARY_WORDS = select("owner || '/' || library_name");
@@ -49,8 +52,8 @@ const wordsOf = ({ options, choices }: CompletedCommand) => [...choices, ...opti
 /** The arms of a `case` over the option before the word, and over the command. */
 const formatArms = (commands: readonly CompletedCommand[], keys: string) =>
   commands.map((command) => {
-    const more = command.hasKey ? ` ${keys}` : "";
-    return `    ${command.name}) found="${wordsOf(command).join(" ")}${more}" ;;`;
+    const more = command.hasKey ? ` names="${keys}"` : "";
+    return `    ${command.name}) found="${wordsOf(command).join(" ")}"${more} ;;`;
   });
 
 const choicesOf = (commands: readonly CompletedCommand[]) => {
@@ -60,8 +63,8 @@ const choicesOf = (commands: readonly CompletedCommand[]) => {
 
 const formatCase = (commands: readonly CompletedCommand[]) => [
   '  case "$before" in',
-  `    ${OWNER_OPTION}) found="$(_simcat_owners)" ;;`,
-  `    ${KEY_OPTION}) found="$(_simcat_libraries)" ;;`,
+  `    ${OWNER_OPTION}) names="$(_simcat_owners)" ;;`,
+  `    ${KEY_OPTION}) names="$(_simcat_libraries)" ;;`,
   ...[...choicesOf(commands)].map(([long, choices]) => `    ${long}) found="${choices.join(" ")}" ;;`),
   '    *) case "$command" in',
   ...formatArms(commands, "$(_simcat_libraries)").map((line) => `  ${line}`),
@@ -77,13 +80,16 @@ function formatBash(commands: readonly CompletedCommand[]): string {
     '# In ~/.bashrc: eval "$(simcat completion bash)"',
     ...FUNCTIONS,
     "_simcat() {",
-    `  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command= found= at`,
+    `  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command= found= names= name at`,
     "  for ((at = COMP_CWORD - 1; at > 0; at--)); do",
     `    [[ "\${COMP_WORDS[at]}" == -* ]] || command="\${COMP_WORDS[at]}"`,
     "  done",
     `  case "$before" in ${FILE_OPTIONS.join("|")}) COMPREPLY=($(compgen -f -- "$word")); return ;; esac`,
     ...formatCase(commands),
     '  COMPREPLY=($(compgen -W "$found" -- "$word"))',
+    "  while IFS= read -r name; do",
+    `    [[ -n "$name" && "$name" == "\${word//\\\\/}"* ]] && printf -v name %q "$name" && COMPREPLY+=("$name")`,
+    '  done <<< "$names"',
     "}",
     "complete -F _simcat simcat",
   ].join("\n");
@@ -98,9 +104,9 @@ function formatZsh(commands: readonly CompletedCommand[]): string {
     `  local -a given=("\${(@)words[2,CURRENT-1]:#-*}")`,
     `  local before="\${words[CURRENT-1]}" command="\${given[1]}"`,
     `  case "$before" in ${FILE_OPTIONS.join("|")}) _files; return ;; esac`,
-    "  local found",
+    "  local found names",
     ...formatCase(commands),
-    `  compadd -- \${=found}`,
+    `  compadd -- \${=found} \${(f)names}`,
     "}",
     "compdef _simcat simcat",
   ].join("\n");

@@ -12,7 +12,8 @@ const database = useTestDatabase();
 let directory: string;
 
 beforeAll(async () => {
-  const names = ["forest", "lake", "$(reboot)", "two words"];
+  // The last two are not offered.
+  const names = ["forest", "lake", "$(reboot)", "two words, (é) '", "a%b", "\u001b[31m"];
   await addRows(
     database(),
     "libraries",
@@ -35,14 +36,14 @@ beforeAll(async () => {
 const OFFERS: Readonly<Record<string, (words: readonly string[]) => readonly string[]>> = {
   bash: (words) => [
     "-c",
-    `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _simcat; printf "%s\\n" "\${COMPREPLY[@]}"`,
+    `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _simcat; eval "printf '%s\\n' \${COMPREPLY[*]}"`,
     join(directory, "bash"),
     ...words,
   ],
   zsh: (words) => [
     "-f",
     "-c",
-    `compdef() { }; compadd() { for w in "\${@[2,-1]}"; do [[ "$w" == "\${words[-1]}"* ]] && print -r -- "$w"; done }; source "$0"; words=("$@"); CURRENT=$#; _simcat`,
+    `compdef() { }; compadd() { for w in "\${@[2,-1]}"; do [[ "$w" == "\${(Q)words[-1]}"* ]] && print -r -- "$w"; done }; source "$0"; words=("$@"); CURRENT=$#; _simcat`,
     join(directory, "zsh"),
     ...words,
   ],
@@ -64,8 +65,9 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
   [["simcat", "sync", "--owner", ""], ["ann"]],
   [
     ["simcat", "sync", "--library", "ann/"],
-    ["ann/forest", "ann/lake"],
+    ["ann/$(reboot)", "ann/forest", "ann/lake", "ann/two words, (é) '"],
   ],
+  [["simcat", "explain", "ann/two\\ w"], ["ann/two words, (é) '"]],
   [["simcat", "explain", "ann/f"], ["ann/forest"]],
 ];
 
