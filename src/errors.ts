@@ -159,7 +159,7 @@ export class InterruptedError extends SimcatError {
   readonly status = "interrupted" as const;
   readonly exitCode: number;
   constructor(signal: SignalName, options?: ErrorOptions) {
-    super(`stopped by ${signal}; what was stored stays, and the next run continues from there`, options);
+    super(`stopped by ${signal}`, { ...options, hint: "what was stored stays, and the next run continues from there" });
     this.exitCode = STOP_SIGNALS[signal];
   }
 }

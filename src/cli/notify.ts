@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { EXIT, SimcatError, toError } from "../errors.ts";
+import { EXIT, InterruptedError, SimcatError, toError } from "../errors.ts";
 import { createLog, isPretty } from "../log.ts";
 import { printableLines } from "../printable.ts";
 import { type Context, noteText } from "./context.ts";
@@ -26,7 +26,9 @@ export function printError(context: Context, thrown: unknown): number {
   const { SIMCAT_LOG_FORMAT: format } = environment;
   const logFormat = format === "json" || format === "pretty" ? format : "auto";
   const isExpected = error instanceof SimcatError;
-  const text = isExpected ? error.message : (error.stack ?? String(error));
+  // The summary of an interrupted run has the hint.
+  const message = error instanceof InterruptedError ? error.summary : error.message;
+  const text = isExpected ? message : (error.stack ?? String(error));
   if (isPretty({ logFormat }, terminal.isErr)) {
     noteText(context, `simcat: ${printableLines(text)}`);
     if (!isExpected)

@@ -37,8 +37,7 @@ export async function status(context: Context, { json, watch }: WatchOptions): P
     else if (!watch) printText(context, format(await read()));
     else
       await untilStopped(stop, async () => {
-        const text = wrapText(format(await read()), terminal.columns);
-        print(CLEAR + truncateLines(text, terminal.rows));
+        print(CLEAR + fitScreen(format(await read()), terminal));
         await sleep(WATCH_MS, stop);
       });
   });
@@ -55,7 +54,8 @@ async function untilStopped(stop: AbortSignal, show: () => Promise<void>): Promi
 }
 
 /** The first lines of a text that fit on a terminal, above the cursor, and the last one, which says what to do. */
-function truncateLines(text: string, rows: number): string {
-  const lines = text.split("\n");
-  return lines.length < rows ? text : [...lines.slice(0, rows - 3), "…", lines.at(-1)].join("\n");
+function fitScreen(text: string, { columns, rows }: Context["terminal"]): string {
+  const wrap = (part: string) => wrapText(part, columns).split("\n");
+  const [lines, last] = [wrap(text), wrap(text.slice(text.lastIndexOf("\n") + 1))];
+  return (lines.length < rows ? lines : [...lines.slice(0, rows - 2 - last.length), "…", ...last]).join("\n");
 }

@@ -6,7 +6,7 @@ import { parseSelection } from "../sync/rules/selection.ts";
 import { verifyStored } from "../verify/verify.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, libraryOption, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, outputLook, outputWidth, printResult } from "./context.ts";
+import { type Context, outputLook, printResult } from "./context.ts";
 import { loadServiceSettings } from "./settings.ts";
 import { withWatchedService } from "./show-progress.ts";
 
@@ -30,6 +30,6 @@ async function verify(context: Context, { library, owner, json }: VerifyOptions)
   );
   const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
   if (json) context.print(formatJson(toVerifyJson(report, exitCode)));
-  else printResult(context, report.agrees, formatVerify(report, outputWidth(context), outputLook(context)));
+  else printResult(context, report.agrees, formatVerify(report, outputLook(context)));
   return exitCode;
 }

@@ -7,7 +7,7 @@ import { printable } from "../printable.ts";
 import type { RunStatus } from "../run-summary.ts";
 import { HOUR_MS } from "../units.ts";
 import { type Look, mark, PLAIN, toneOf } from "./look.ts";
-import { formatTable, truncate } from "./table.ts";
+import { formatTable } from "./table.ts";
 import { nextTryOf } from "./verdict.ts";
 
 /** The status for people. Tables are at most `columns` wide. */
@@ -72,9 +72,7 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
     .filter(([, note]) => note !== null);
   const ids = new Map<string | null, number[]>();
   for (const [id, note] of notes) ids.set(note, [...(ids.get(note) ?? []), id]);
-  const lines = [...ids].map(([note, of]) =>
-    truncate(`${of.length === 1 ? "run" : "runs"} ${of.join(", ")}: ${note}`, columns),
-  );
+  const lines = [...ids].map(([note, of]) => `${of.length === 1 ? "run" : "runs"} ${of.join(", ")}: ${note}`);
   return [formatTable(titles, rows, columns), ...lines].join("\n");
 }
 

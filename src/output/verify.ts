@@ -16,8 +16,8 @@ const MAX_VALUE_COLUMNS = 40;
 
 const nameOf = (key: LibraryKey) => printable(formatKey(key));
 
-/** The summary at the end of a comparison, for people. Only the advice may be wider than `columns`. */
-export function formatVerify(report: VerifyReport, columns: number, look = PLAIN): string {
+/** The summary at the end of a comparison, for people. */
+export function formatVerify(report: VerifyReport, look = PLAIN): string {
   const { differences, unread, rejected, incomplete, passing } = report;
   const findings = [
     ...formatList("differs", differences, (found) => `${nameOf(found.key)}: ${formatDifference(found)}`),
@@ -35,7 +35,7 @@ export function formatVerify(report: VerifyReport, columns: number, look = PLAIN
     `${mark(look, report.agrees ? "good" : "bad", `verify: ${formatResult(report)}`)} (${formatElapsed(report.durationMs)})`,
     `  libraries  ${formatCount(report.listed)} listed, ${formatCount(countAgreeing(report))} agree`,
     `  scenarios  ${formatCount(report.scenarios)} compared${differences.length > 0 ? "; differences are printed as stored → service" : ""}`,
-    ...findings.map((line) => truncate(line, columns)),
+    ...findings,
     ...formatAdvice(report).map((advice, index) => `${index === 0 ? "  to do      " : "             "}${advice}`),
   ].join("\n");
 }

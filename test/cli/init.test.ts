@@ -143,7 +143,10 @@ describe("on a terminal", () => {
   test("ends at Ctrl-C without a file", async () => {
     const { running, type } = start();
     await type("Base URL of the service", "\u0003");
-    expect(await running.ended).toMatchObject({ code: 130, stdout: expect.not.stringContaining("still open") });
+    expect(await running.ended).toMatchObject({
+      code: 130,
+      stdout: expect.stringMatching(/\nsimcat: stopped by SIGINT\r\n$/),
+    });
     expect(() => statSync(file())).toThrow("ENOENT");
   });
 });

@@ -72,13 +72,14 @@ describe("status", () => {
     const print = (text: string) => {
       if (screens.push(text) === 2) stop.abort(new Error("enough"));
     };
-    const terminal = { ...context.terminal, isOut: true, rows: 5 };
+    const terminal = { ...context.terminal, isOut: true, rows: 6, columns: 40 };
     expect(await status({ ...context, print, terminal }, { json: false, watch: true })).toBe(0);
     expect(screens).toEqual(Array(2).fill(expect.stringContaining("\x1b[H\x1b[Jlast good run  run 1")));
     expect(screens[0]?.split("\n")).toEqual([
       ...Array(2).fill(expect.any(String)),
       "…",
-      expect.stringMatching(/^next: /),
+      "next: nothing; simcat start keeps the",
+      "  copy up to date",
     ]);
     await expect(status(context, { json: false, watch: true })).rejects.toMatchObject({ exitCode: 64 });
   });

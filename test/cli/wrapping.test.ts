@@ -49,6 +49,19 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
   expect(explained.filter((line) => widthOf(line) > 60 && !line.includes("/libs/"))).toEqual([]);
 });
 
+test("a terminal shows the whole of a failure in verify and in status", async () => {
+  const { environment, service, call } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
+  const plain = { ...environment, NO_COLOR: "1" };
+  await call(["sync"]);
+  service.always({ operation: "metadata" }, { kind: "status", status: 404 });
+  const verified = await runOnTerminal(["verify"], plain, 60);
+  expect(verified.screen).toMatch(/\n {2}unread +ann\/Fire:\s+not_found:\s+GET\s+[^…]+\n {2}to do/);
+  service.always({ operation: "listing" }, { kind: "status", status: 401 });
+  await call(["sync"]);
+  const { screen } = await runOnTerminal(["status"], plain, 60);
+  expect(screen).toMatch(/\nrun 2: GET \/libs answered 401 [^…]+that is\s+meant\n/);
+});
+
 test("a terminal explains the words settled, owes, held and partial where they are printed, a pipe does not", async () => {
   const { environment, service, call } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
   const plain = { ...environment, NO_COLOR: "1" };

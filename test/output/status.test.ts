@@ -124,7 +124,7 @@ test("a failed run is shown with the first line of its error and a hint", () => 
     "",
     "next: set SIMCAT_API_KEY to a valid key; simcat check shows whether the service accepts it",
   ]);
-  expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the ser…");
+  expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the service refused the key");
 });
 
 test("runs that ended with one error share a line; errors before the last good run are not repeated", () => {
