@@ -111,6 +111,7 @@ describe.skipIf(helm === null)("the chart", () => {
     [{ settings: { ...SETTINGS, SIMCAT_API_KEY: "secret" } }, "SIMCAT_API_KEY"],
     [{ cronjob: ON }, "cronjob"],
     [{ schedule: "hourly" }, "/schedule"],
+    [{ backfill: { slices: 65 } }, "/backfill/slices"],
   ])("refuses %j", (values, named) => {
     expect(() => render(values)).toThrow(named);
   });
