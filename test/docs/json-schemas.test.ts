@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { assertSchema, JSON_SCHEMAS } from "../support/json-schemas.ts";
 
-const COMMANDS = ["check", "db", "explain", "export", "migrate", "plan", "prune", "report", "run", "status", "verify"];
+const COMMANDS = "check db explain export libraries migrate plan prune report run status verify".split(" ");
 
 /** The objects within a schema that list their properties. */
 function objectsIn(schema: unknown): { properties: object; required?: string[]; additionalProperties?: unknown }[] {
