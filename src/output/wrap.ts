@@ -9,9 +9,6 @@ const KEPT_SPACE = "\0";
 /** The beginning of a line up to its text, such as `  libraries  `. */
 const LABEL = /^.{0,30} {2,}(?=\S)/;
 
-/** A line that begins with so few spaces has no label. */
-const MAX_INDENT = 4;
-
 /** Breaks lines that are wider than `columns` between words. The rest of a line is indented like the text after its label. */
 export function wrapText(text: string, columns: number): string {
   return text
@@ -24,8 +21,9 @@ const screenWidth = (text: string) => widthOf(stripVTControlCharacters(text));
 
 function wrapLine(line: string, columns: number): string {
   const labelWidth = LABEL.exec(stripVTControlCharacters(line))?.[0].length ?? 0;
-  const isAligned = labelWidth > MAX_INDENT && labelWidth <= columns / 2;
-  const indent = " ".repeat(isAligned ? labelWidth : (labelWidth <= MAX_INDENT ? labelWidth : 0) + 2);
+  // The spaces before a line without a label are no label either.
+  const isAligned = labelWidth > 4 && labelWidth <= columns / 2;
+  const indent = " ".repeat(isAligned ? labelWidth : Math.min(labelWidth, 4) + 2);
   const words = line.replace(COMMAND, (command) => command.replaceAll(" ", KEPT_SPACE)).match(/ *\S+/g) ?? [];
   const lines: string[] = [];
   let current = "";
