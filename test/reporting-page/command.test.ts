@@ -45,6 +45,14 @@ describe("simcat report", () => {
     expect(page).not.toContain(", database ");
   });
 
+  test("names libraries of one name under two owners once each", async () => {
+    const { call, simcat } = await fixture([library("ann", "lake"), library("bob", "lake")]);
+    await call(["backfill"]);
+    const { page } = await report({ simcat });
+    expect(page).toContain("2 libraries have the same name as a library of another owner");
+    expect(page).not.toContain("library_name");
+  });
+
   test("writes a page of a small organization, and prints its path, size and findings", async () => {
     const { call, simcat, database } = await fixture(SMALL);
     await call(["backfill"]);

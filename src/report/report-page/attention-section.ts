@@ -31,7 +31,7 @@ export const attentionSection: Section<{ problems: Problem }> = {
     problems: `
 SELECT problem, severity, fix_by AS "fixBy", count(*) AS rows, json_agg(
   json_build_object('owner', owner, 'name', library_name, 'scenarioId', scenario_id::text,
-    'value', CASE problem WHEN 'open_reject' THEN detail ELSE field || ' ' || value END) ORDER BY place
+    'value', CASE WHEN problem = 'open_reject' THEN detail WHEN field <> 'library_name' THEN field || ' ' || value END) ORDER BY place
 ) FILTER (WHERE place <= $max_alike) AS items
 FROM (
   SELECT *, row_number() OVER (PARTITION BY problem, severity, fix_by ORDER BY owner, library_name, scenario_id) AS place
