@@ -31,17 +31,37 @@ const DIFFERING = `
 UNION ALL
 (SELECT 'events: lack ' || s FROM (${SUMS} EXCEPT ALL SELECT * FROM sim.stored) AS s)`;
 
+/** Scenarios of which two versions in a row say the same. A parent of 0 is none. */
+const NEEDLESS = `
+SELECT DISTINCT format('versions: two in a row of %s/%s #%s say the same', owner, library_name, scenario_id) AS line
+FROM (
+  SELECT *, lead(content) OVER (PARTITION BY owner, library_name, scenario_id ORDER BY begins) AS next
+  FROM (
+    SELECT owner, library_name, scenario_id, begins,
+      (scenario_name, is_result, nullif(parent_id, 0), last_modified, description, removed_at)::text AS content
+    FROM (
+      SELECT owner, library_name, scenario_id, changed_at AS begins, scenario_name, is_result, parent_id, last_modified, description, removed_at
+      FROM simcat.scenarios
+      UNION ALL
+      SELECT owner, library_name, scenario_id, valid_from, scenario_name, is_result, parent_id, last_modified, description, removed_at
+      FROM simcat.scenario_history
+    ) AS version
+  ) AS written
+) AS pair
+WHERE content = next`;
+
 /** Checks that the events add up to the live rows. */
 export async function checkEvents({ server }: Simulation): Promise<string[]> {
   const found = await server.control.query<{ line: string }>(MISSUMMED);
   return found.map(({ line }) => line);
 }
 
-/** Checks that each sum of events equals a recount from the versions. */
+/** Checks that each sum of events equals a recount from the versions, and that each version differs from the one before. */
 export async function recountEvents({ server }: Simulation): Promise<string[]> {
   const { query } = server.control;
   await query(`BEGIN; CREATE TABLE sim.stored AS ${SUMS}; DELETE FROM simcat.events; ${DERIVE_EVENTS}`);
   const found = await query<{ line: string }>(DIFFERING);
   await query("ROLLBACK");
+  found.push(...(await query<{ line: string }>(NEEDLESS)));
   return found.map(({ line }) => line);
 }
