@@ -190,8 +190,8 @@ interface ContentErrorDetails extends ErrorOptions {
 }
 
 /**
- * The content of one library could not be read or stored. The run continues, keeps what is stored of that library, and the next run
- * reads it again.
+ * The content of one library could not be read or stored. The run continues, keeps what is stored of that library, and
+ * the next run reads it again.
  */
 export class ContentError extends Error {
   readonly code: ContentErrorCode;

@@ -117,8 +117,8 @@ FROM lib LEFT JOIN written w USING (owner, library_name) GROUP BY ord ORDER BY o
 /**
  * Stores the scenarios of libraries that may have stored ones. For each library it counts the scenarios that are new, differ
  * (superseded into history) or are unchanged; the live ones before, those of them that the read lacks, and those that an earlier
- * read lacked too; and the live ones and results after. What rejects kept back from the first whole read is initial content. MATERIALIZED stops the planner from pushing a filter into the join and
- * choosing a nested loop.
+ * read lacked too; and the live ones and results after. What rejects kept back from the first whole read is initial content.
+ * MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
  */
 export const MERGE_SCENARIOS = perLocation(
   (location) => `
@@ -214,7 +214,10 @@ SELECT count(gone.ord) AS removed, count(*) FILTER (WHERE ${isResultSql("(gone.o
 FROM lib LEFT JOIN gone USING (ord) GROUP BY ord ORDER BY ord`,
 );
 
-/** Deletes the absences that earlier runs recorded: of a library that was read completely all, otherwise those of scenarios that are listed again. */
+/**
+ * Deletes the absences that earlier runs recorded: all of a library that was read completely, and otherwise those of scenarios
+ * that are listed again.
+ */
 export const DELETE_ABSENCES = perLocation(
   (location) => `
 WITH ${LIB}

@@ -102,7 +102,10 @@ function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** The error's message; of OpenSSL's, which names its own source files, only the reason. A host with several addresses gives an AggregateError without one: join those of its errors. */
+/**
+ * The error's message. One of OpenSSL names its source files, so only its reason is used. A host with several addresses
+ * gives an AggregateError without a message: those of its errors are joined.
+ */
 function messageOf(error: Error): string {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(String).join("; ");
   const isOpenSsl = codeOf(error).startsWith("ERR_SSL_") && "reason" in error;
