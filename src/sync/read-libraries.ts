@@ -137,9 +137,7 @@ class OutageWatch {
   #witness: LibraryKey | null;
   /** Whether the content of any library could be read. */
   #hasRead = false;
-  /** The failures to read content. */
   #lastUnread: ContentError | null = null;
-  #unread = 0;
 
   constructor(run: Run, witness: LibraryKey | null, signal: AbortSignal) {
     this.#run = run;
@@ -155,10 +153,8 @@ class OutageWatch {
 
   /** Counts a failure. Returns an error if the service counts as down, otherwise null. */
   async judgeFailure({ stored }: ReadAction, error: ContentError): Promise<SourceUnavailableError | null> {
-    if (error.unread) {
-      this.#lastUnread = error;
-      this.#unread += 1;
-    } else this.#hasRead = true;
+    if (error.unread) this.#lastUnread = error;
+    else this.#hasRead = true;
     if (!error.unavailable) {
       this.#breaker.reset();
       return null;
@@ -175,11 +171,7 @@ class OutageWatch {
   /** @throws SourceUnavailableError if content was asked for, and none could be read */
   async assertRead(): Promise<void> {
     if (this.#hasRead || this.#lastUnread === null) return;
-    if (this.#witness === null) {
-      // A 404, or a page of HTML, for one library says nothing about others.
-      if (this.#unread === 1 && !this.#lastUnread.unavailable) return;
-      throw considersDown("no library could be read", this.#lastUnread);
-    }
+    if (this.#witness === null) throw considersDown("no library could be read", this.#lastUnread);
     const failed = await this.#askWitness(this.#witness);
     if (failed?.unread) throw witnessFailed(this.#witness, failed);
   }

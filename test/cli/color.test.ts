@@ -23,7 +23,8 @@ test.each([
 });
 
 test("a terminal shows colors and symbols; NO_COLOR and --color never leave the symbols", async () => {
-  const { environment, service } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
+  const libraries = [library("ann", "Fire", { scenarios: [1] }), library("ann", "Water")];
+  const { environment, service } = await fixture(libraries);
   const { screen } = await runOnTerminal(["sync", "--verbose"], environment);
   expect(screen).toContain(`${GREEN}INFO ${PLAIN} run finished`);
   expect(screen).toContain(`${GREEN}✓ sync ok${PLAIN} in `);

@@ -11,7 +11,8 @@ import { runOnTerminal } from "../support/terminal.ts";
 const NAME = "Urban Growth of the whole province 2018-2045";
 
 test("text on a terminal breaks between words, in a pipe not at all", async () => {
-  const { environment, service, call } = await fixture([library("example.user", NAME, { scenarios: [1] })]);
+  const libraries = [library("example.user", NAME, { scenarios: [1] }), library("example.user", "Water")];
+  const { environment, service, call } = await fixture(libraries);
   await call(["sync"]);
   service.always({ operation: "metadata", library: NAME }, { kind: "status", status: 404 });
   const plain = { ...environment, NO_COLOR: "1" };
@@ -63,7 +64,7 @@ test("a terminal shows the whole of a failure in verify and in status", async ()
 });
 
 test("a terminal explains the words settled, owes, held and partial where they are printed, a pipe does not", async () => {
-  const { environment, service, call } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
+  const { environment, service, call } = await fixture([library("ann", "Fire"), library("ann", "Water")]);
   const plain = { ...environment, NO_COLOR: "1" };
   const meaningsOf = async (...args: string[]) =>
     (await runOnTerminal(args, plain)).screen.split("\n").filter((line) => /^\(\w+: /.test(line));
@@ -79,6 +80,7 @@ test("a terminal explains the words settled, owes, held and partial where they a
     "(partial: some libraries failed or are incomplete; the rest is stored)",
   ]);
   service.remove("ann", "Fire");
+  service.remove("ann", "Water");
   expect(await meaningsOf("sync")).toEqual(["(held: too much was missing at once, so it was not marked as removed)"]);
 });
 

@@ -108,11 +108,13 @@ test("a run that read nothing ends with 69 if no other library can be read whole
   expect((await made.call(["sync"], ONE_ATTEMPT)).code).toBe(69);
 });
 
-test("a single 404, or answers that cannot be stored, are no outage", async () => {
+test("a run that could not read its only library ends with 69 each time, also at a 404 (fault 145)", async () => {
   const gone = await fixture([library("ann", "gone")]);
   fail(gone, { kind: "status", status: 404 });
-  for (const _run of [1, 2]) expect((await gone.call(["sync"], ONE_ATTEMPT)).code).toBe(2);
+  for (const _run of [1, 2]) expect((await gone.call(["sync"], ONE_ATTEMPT)).code).toBe(69);
+});
 
+test("answers that cannot be stored are no outage", async () => {
   const bad = await fixture(some("ann", 3));
   const unstorable = { kind: "alterItem", index: "all", set: { scenarioId: "one" } } as const;
   bad.service.always({ operation: "scenarios" }, unstorable);
