@@ -70,6 +70,7 @@ async function init(context: Context, options: InitOptions): Promise<number> {
   const prompt = openPrompt(context);
   try {
     const answers = new Map<Name, string>();
+    if (prompt === null) assertGiven(context, options);
     for (const step of steps(options)) {
       const exitCode = await answerAndCheck(context, prompt, step, answers);
       if (exitCode !== EXIT.ok) return exitCode;
@@ -113,12 +114,24 @@ function findKnown(
   return given ?? (isAsked && dotenv.has(name) ? undefined : environment[name]);
 }
 
-/** Null for a setting that a file has (`NAME_FILE`), or that nobody needs to give. @throws UsageError without a terminal */
+/** @throws UsageError that names every setting that is missing, if there is no terminal to ask on */
+function assertGiven(context: Context, options: InitOptions): void {
+  const missing = steps(options)
+    .flatMap(({ questions }) => questions)
+    .filter((question) => !question.isOptional && findKnown(context, question, false) === undefined)
+    .filter(({ name }) => !context.environment[`${name}_FILE`]);
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name).join(" and ");
+  const are = missing.length === 1 ? "is" : "are";
+  throw new UsageError(`${names} ${are} not set, and there is no terminal to ask on`, {
+    hint: `give ${missing.map(({ option }) => option).join(" and ")}`,
+  });
+}
+
+/** Null for a setting that a file has (`NAME_FILE`), or that nobody can be asked for. */
 async function ask({ environment }: Context, question: InitQuestion, prompt: Prompt | null): Promise<string | null> {
-  const { name, option, text, isHidden = false, isOptional = false } = question;
-  if (environment[`${name}_FILE`] || (prompt === null && isOptional)) return null;
-  if (prompt === null)
-    throw new UsageError(`${name} is not set, and there is no terminal to ask on`, { hint: `give ${option}` });
+  const { name, text, isHidden = false, isOptional = false } = question;
+  if (environment[`${name}_FILE`] || prompt === null) return null;
   for (;;) {
     const answer = await prompt.ask(`${text}: `, isHidden);
     if (answer !== "" || isOptional) return answer;

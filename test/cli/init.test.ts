@@ -71,6 +71,12 @@ describe("without a terminal", () => {
       69,
       /^ok {4}service [\s\S]*\nFAIL {2}database .*ECONNREFUSED/,
     ],
+    [
+      "neither URL nor key",
+      () => [],
+      64,
+      /^simcat: SIMCAT_BASE_URL and SIMCAT_API_KEY are not set, and .*; give --base-url and --api-key\n$/,
+    ],
     ["no key", () => ["--base-url", baseUrl], 64, /^simcat: SIMCAT_API_KEY is not set, and .*; give --api-key\n$/],
   ])("writes nothing after %s", async (_, args, code, message) => {
     const ended = await init(args());
