@@ -165,6 +165,9 @@ describe("simcat report", () => {
     expect(stdout).toMatch(/ {2}As many libraries and scenarios as on /);
     expect(stdout).toMatch(/ {2}Nothing changed since /);
     expect(page).toMatch(/2 libraries were listed from the start and first read after /);
+    await query(`DELETE FROM simcat.events; INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions, events)
+      VALUES (now(), now(), 0, 0, true)`);
+    expect((await report({ simcat })).stdout).toMatch(/ {2}Growth is recorded since /);
   });
 
   test("says until when a copy is known that no run looked at for twenty days", async () => {

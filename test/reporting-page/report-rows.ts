@@ -60,6 +60,7 @@ export const snapshot = <Row extends { readonly day: Date }>(row: Row) => ({
   stale: null,
   ...row,
   takenAt: row.day,
+  hasEvents: true,
 });
 
 /** One library, one scenario, one run. */

@@ -15,6 +15,8 @@ interface GrowthRow extends Readonly<Record<"libraries" | "parents" | "results" 
   /** A day in UTC. */
   readonly day: Date;
   readonly takenAt: Date;
+  /** Whether all events since then are there. A prune may delete those that tell what was only read later. */
+  readonly hasEvents: boolean;
 }
 
 /** Libraries that a run read first, although they were listed when the history began: they were not added. */
@@ -40,7 +42,8 @@ const CARD_DAYS = 30;
 export function recentGrowth(rows: GrowthRows) {
   const end = oldEndOf(rows);
   const from = new Date((end ?? rows.now).getTime() - CARD_DAYS * DAY_MS);
-  const start = rows.growth.findLast(({ day }) => day <= from) ?? rows.growth[0];
+  const known = rows.growth.filter(({ hasEvents }) => hasEvents);
+  const start = known.findLast(({ day }) => day <= from) ?? known[0];
   if (start === undefined || rows.growth.length < 2) return null;
   const since = `since ${formatDay(start.day)}`;
   const recent = utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : since;
@@ -64,7 +67,8 @@ export const growthSection: Section<{ growth: GrowthRow; loaded: Loaded }> = {
     growth: `
 SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
   sum(results)::float8 AS results, sum(bytes)::float8 AS bytes,
-  sum(active)::float8 AS active, sum(stale)::float8 AS stale, max(taken_at) AS "takenAt"
+  sum(active)::float8 AS active, sum(stale)::float8 AS stale, max(taken_at) AS "takenAt",
+  max(taken_at) >= coalesce((SELECT max(cutoff) FROM simcat_report.prune_history WHERE events), '-infinity') AS "hasEvents"
 FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
     loaded: `
 SELECT max(seen_at) AS at, sum(library_change)::float8 AS libraries, sum(scenario_change)::float8 AS scenarios,
@@ -72,11 +76,12 @@ SELECT max(seen_at) AS at, sum(library_change)::float8 AS libraries, sum(scenari
 FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id`,
   },
   finding(rows) {
-    const [first, second] = rows.growth;
-    if (first === undefined)
+    const [recorded, second] = rows.growth;
+    if (recorded === undefined)
       return rows.libraries.libraries === 0 ? null : "Growth is recorded from the next good run on";
+    const first = rows.growth.find(({ hasEvents }) => hasEvents);
+    if (first === undefined || second === undefined) return `Growth is recorded since ${formatDay(recorded.day)}`;
     const since = formatDay(first.day);
-    if (second === undefined) return `Growth is recorded since ${since}`;
     const end = oldEndOf(rows);
     const time = `since ${since}${end === null ? "" : `, until ${formatDay(end)}`}`;
     const { libraries, scenarios } = changeSince(first, rows);
