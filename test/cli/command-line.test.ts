@@ -87,11 +87,17 @@ test("the commands printed by simcat mock can be pasted, even where the key is a
   expect(await exportLine({ SIMCAT_API_KEY: "mock-key" })).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+$/);
 });
 
-test("--quiet prints nothing of a report, an export or a prune that succeeds", async () => {
-  const { call } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
-  await call(["sync"]);
+test("--quiet prints nothing of a run, a report, an export or a prune that succeeds; -v logs retries", async () => {
+  const { call, service } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
   const out = join(temporaryDirectory(), "out");
   const silent = { code: 0, stdout: "", stderr: "" };
+  service.once({ operation: "metadata" }, { kind: "status", status: 500 });
+  expect(await call(["backfill", "--quiet"])).toMatchObject(silent);
+  service.once({ operation: "metadata" }, { kind: "status", status: 500 });
+  expect(await call(["backfill", "-v"])).toMatchObject({
+    stdout: expect.stringContaining("backfill ok in"),
+    stderr: expect.stringContaining('"code":"request_retried"'),
+  });
   expect(await call(["report", "--quiet", "--out", `${out}.html`])).toMatchObject(silent);
   expect(await call(["export", "--quiet", "--out", out])).toMatchObject(silent);
   expect(await call(["prune", "--quiet", "--older-than", "30d"])).toMatchObject(silent);

@@ -1,7 +1,4 @@
-import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { cpSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { DatabaseError } from "../../src/errors.ts";
@@ -9,6 +6,7 @@ import { startPostgresProxy } from "../postgres/proxy.ts";
 import { startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
 
 const one = [library("ann", "A", { scenarios: [1] })];
@@ -44,12 +42,9 @@ test("replaces backends that are terminated while the worker is idle", async () 
 });
 
 test("an unavailable database at the start ends the worker as database failure, without any request", async () => {
-  const closed = createServer().listen(0, "127.0.0.1");
-  await once(closed, "listening");
-  const { port } = closed.address() as { port: number };
-  closed.close();
   const { environment, service } = await fixture(one);
-  const worker = startWorker({ ...environment, DATABASE_URL: `postgres://nobody:nothing@127.0.0.1:${port}/none` });
+  // No server listens on this port.
+  const worker = startWorker({ ...environment, DATABASE_URL: "postgres://nobody:nothing@127.0.0.1:9/none" });
   const { status, body } = await worker.readyz();
   expect([status, body.reasons[0]?.code]).toEqual([503, "starting"]);
   expect((await worker.get("/healthz")).status).toBe(200);
@@ -122,8 +117,7 @@ test("/readyz does not wait for the figures, whose tables grow with the copy (fa
 
 test("an update of the installed files does not affect a running worker (fault 162)", async () => {
   const { environment, service } = await fixture(one);
-  const installed = mkdtempSync(join(tmpdir(), "simcat-installed-"));
-  onTestFinished(() => rmSync(installed, { recursive: true }));
+  const installed = temporaryDirectory();
   cpSync("dist", join(installed, "dist"), { recursive: true });
   cpSync("package.json", join(installed, "package.json"));
   for (const name of ["migrations", "node_modules"]) symlinkSync(resolve(name), join(installed, name));
@@ -131,12 +125,7 @@ test("an update of the installed files does not affect a running worker (fault 1
   const running = startProgram(process.execPath, [join(installed, "dist/main.js"), "start"], settings);
   await vi.waitFor(() => expect(running.output()).toContain("run_finished"), WAIT);
   for (const name of ["dist", "migrations"]) rmSync(join(installed, name), { recursive: true });
-  const { url } = JSON.parse(
-    running
-      .output()
-      .split("\n")
-      .find((line) => line.includes("worker_started")) ?? "",
-  );
+  const { url } = JSON.parse(/^.*worker_started.*$/m.exec(running.output())?.[0] ?? "");
   expect((await fetch(url)).status).toBe(200);
   service.put(library("ann", "B", { scenarios: [2] }));
   await vi.waitFor(
