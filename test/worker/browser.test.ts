@@ -1,40 +1,16 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { formatStatusPage } from "../../src/worker/status-page.ts";
+import { BROWSER, useBrowser } from "../support/browser.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library } from "../support/organization.ts";
-import { findProgram } from "../support/programs.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { emptyStatus, failingStatus, TITLE } from "./status-values.ts";
 import { startWorker } from "./worker-under-test.ts";
 
-const browserPath = findProgram("chromium", "chromium") ?? "";
-
-describe.skipIf(browserPath === "")("the status page in a browser", () => {
-  let browser: Browser;
-  const shots = mkdtempSync(join(tmpdir(), "simcat-pages-"));
-
-  beforeAll(async () => {
-    // Chromium's sandbox requires a user other than root.
-    browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
-  });
-  afterAll(() => browser?.close());
-
-  async function open(url: string, width: number, colorScheme: "light" | "dark") {
-    const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(message.text()));
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("dialog", (dialog) => {
-      complaints.push(`a dialog: ${dialog.message()}`);
-      void dialog.dismiss();
-    });
-    const response = await page.goto(url);
-    return { context, page, response, complaints };
-  }
+describe.skipIf(BROWSER === null)("the status page in a browser", () => {
+  const open = useBrowser();
 
   const pages = {
     full: formatStatusPage(failingStatus(AWKWARD_NAMES.slice(0, 20), 10_000), TITLE),
@@ -46,17 +22,15 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
     ["full", 1280, "dark"],
     ["empty", 390, "dark"],
   ] as const)("the %s page fits %i pixels in %s mode, without a browser warning", async (name, width, scheme) => {
-    const file = join(shots, `${name}.html`);
+    const file = join(temporaryDirectory(), "page.html");
     writeFileSync(file, pages[name]);
-    const { context, page, complaints } = await open(`file://${file}`, width, scheme);
+    const { page, complaints } = await open(`file://${file}`, width, scheme);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
     expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
       scheme === "dark" ? "rgb(15, 19, 24)" : "rgb(255, 255, 255)",
     );
     expect(await page.locator("img, script").count()).toBe(0);
     expect(complaints).toEqual([]);
-    await page.screenshot({ path: join(shots, `${name}-${width}-${scheme}.png`), fullPage: true });
-    await context.close();
   });
 
   test("a live status page is styled under its own CSP, and shows a hostile name as text (fault 108)", async () => {
@@ -69,7 +43,7 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
     const worker = startWorker(environment);
     await worker.untilLogged("next_run");
     const { url } = await worker.untilLogged("worker_started");
-    const { context, page, response, complaints } = await open(`${url}/`, 390, "dark");
+    const { page, response, complaints } = await open(`${url}/`, 390, "dark");
     expect(response?.headers()["content-security-policy"]).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
     );
@@ -78,6 +52,5 @@ describe.skipIf(browserPath === "")("the status page in a browser", () => {
     expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(15, 19, 24)");
     expect(await page.locator("svg.chart path[class^=state]").count()).toBeGreaterThan(1);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 });
