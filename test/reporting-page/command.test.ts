@@ -1,20 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { describe, expect, test } from "vitest";
+import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "simcat-report-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Runs the command, which must succeed. Returns its output and the page. */
-async function report({ simcat }: Pick<Fixture, "simcat">, ...more: readonly string[]) {
-  const out = join(folder(), "page.html");
-  const { code, stdout } = await simcat(["report", "--out", out, ...more]);
+async function report({ call }: Fixture, ...more: readonly string[]) {
+  const out = join(temporaryDirectory(), "page.html");
+  const { code, stdout } = await call(["report", "--out", out, ...more]);
   expect(code).toBe(0);
   return { out, stdout, page: readFileSync(out, "utf8") };
 }
@@ -33,37 +27,30 @@ const SMALL = [
 
 describe("simcat report", () => {
   test("names the service's host, but not its path or the key, and the database; or has the title of --title", async () => {
-    const { call, simcat, service, database } = await fixture(SMALL);
-    await call(["backfill"]);
-    const { host } = new URL(service.url);
-    const name = new URL(database.url).pathname.slice(1);
-    expect((await report({ simcat })).page).toContain(`<h1>Organization at ${host}, database <bdi>${name}</bdi></h1>`);
+    const made = await syncedFixture(SMALL);
+    const { host } = new URL(made.service.url);
+    const name = new URL(made.database.url).pathname.slice(1);
+    expect((await report(made)).page).toContain(`<h1>Organization at ${host}, database <bdi>${name}</bdi></h1>`);
 
-    const { page } = await report({ simcat }, "--title", "Forests & <b>lakes</b>");
+    const { page } = await report(made, "--title", "Forests & <b>lakes</b>");
     expect(page).toMatch(/<title>Forests &amp; &lt;b&gt;lakes&lt;\/b&gt;: simcat report of .*<\/title>/);
     expect(page).toMatch(/<h1>[^\n]*Forests &amp; &lt;b&gt;lakes&lt;\/b&gt;[^\n]*<\/h1>/);
     expect(page).not.toContain(", database ");
   });
 
   test("names libraries of one name under two owners once each", async () => {
-    const { call, simcat } = await fixture([library("ann", "lake"), library("bob", "lake")]);
-    await call(["backfill"]);
-    const { page } = await report({ simcat });
+    const { page } = await report(await syncedFixture([library("ann", "lake"), library("bob", "lake")]));
     expect(page).toContain("2 libraries have the same name as a library of another owner");
     expect(page).not.toContain("library_name");
   });
 
   test("writes a page of a small organization, and prints its path, size and findings", async () => {
-    const { call, simcat, database } = await fixture(SMALL);
-    await call(["backfill"]);
-    const out = join(folder(), "page.html");
+    const { call, database } = await syncedFixture(SMALL);
+    const out = join(temporaryDirectory(), "page.html");
     writeFileSync(out, "the page of yesterday");
 
-    // Only the settings of the database.
-    const { code, stdout, stderr } = await simcat(["report", "--out", out], {
-      SIMCAT_BASE_URL: "",
-      SIMCAT_API_KEY: "",
-    });
+    const onlyDatabase = { SIMCAT_BASE_URL: "", SIMCAT_API_KEY: "" };
+    const { code, stdout, stderr } = await call(["report", "--out", out], onlyDatabase);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const page = readFileSync(out, "utf8");
@@ -95,11 +82,10 @@ describe("simcat report", () => {
   });
 
   test("reports changes since the initial load, of one owner, and as JSON", async () => {
-    const { call, simcat, service } = await fixture(SMALL);
-    await call(["backfill"]);
-    service.change("ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" });
-    await call(["sync"]);
-    const { out, stdout, page } = await report({ simcat }, "--json", "--owner", "ann", "--since", "36h");
+    const made = await syncedFixture(SMALL);
+    made.service.change("ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" });
+    await made.call(["sync"]);
+    const { out, stdout, page } = await report(made, "--json", "--owner", "ann", "--since", "36h");
     const told = JSON.parse(stdout);
     expect(told).toMatchObject({ file: out, bytes: Buffer.byteLength(page), owners: ["ann"] });
     expect(told.findings).toMatchObject({
@@ -111,22 +97,26 @@ describe("simcat report", () => {
     expect(page).toContain("Filtered to owner <bdi>ann</bdi> (runs are not filtered).");
   });
 
-  test("accepts an empty database, and ends with 64 for an unknown owner", async () => {
-    const { simcat } = await fixture([]);
-    const { out, stdout } = await report({ simcat });
+  test("accepts an empty database, and ends with 64 for an unknown owner or an invalid duration", async () => {
+    const made = await fixture([]);
+    const { out, stdout } = await report(made);
     const lines = ["  1 problem needs attention", "  Nothing has been read yet"];
     expect(stdout.trimEnd().split("\n").slice(1)).toEqual(lines);
-    expect((await simcat(["report", "--out", out, "--owner", "nobody"])).code).toBe(64);
+    expect((await made.call(["report", "--out", out, "--owner", "nobody"])).code).toBe(64);
+    expect(await made.call(["report", "--since", "a week"])).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('--since \\"a week\\" is not a duration; write it as 7d, 36h or 90m'),
+    });
   });
 
   test("of an organization whose libraries all fail has one item for each reason, and does not call it empty", async () => {
     const names = ["a", "b", "c", "d", "e", "f", "g", "h (1)"];
-    const { simcat } = await fixture(
+    const made = await fixture(
       names.map((name) => library("dan", name)),
       { faults: [{ ...NOT_FOUND, times: "always" }] },
     );
-    expect((await simcat(["backfill"])).code).toBe(69);
-    const { stdout, page } = await report({ simcat });
+    expect((await made.call(["backfill"])).code).toBe(69);
+    const { stdout, page } = await report(made);
     expect(stdout).toContain("  No library is stored: 8 listed libraries fail\n");
     const [, section = ""] = /id="attention"(.*?)<.section>/s.exec(page) ?? [];
     const text = section.replace(/<[^>]*>/g, "");
@@ -136,16 +126,15 @@ describe("simcat report", () => {
 
   test("counts what went with a removed library, and what is active", async () => {
     const today = new Date().toISOString();
-    const { call, simcat, service } = await fixture([
+    const made = await syncedFixture([
       ...SMALL,
       library("cat", "Rain", { lastModified: today, scenarios: [1, 2, scenario(3, { parentId: 1 })] }),
       ...["a", "b", "c", "d"].map((name) => library("dan", name)),
     ]);
-    await call(["backfill"]);
-    service.remove("cat", "Rain");
-    const before = await report({ simcat });
-    await call(["sync"]);
-    const after = await report({ simcat });
+    made.service.remove("cat", "Rain");
+    const before = await report(made);
+    await made.call(["sync"]);
+    const after = await report(made);
     expect(before.stdout).toContain("1 of 8 libraries is active: work in the last 30 days");
     expect(after.stdout).toContain("0 of 7 libraries are active: work in the last 30 days");
     expect(after.stdout).toMatch(/1 library changed since .*; scenarios: 3 removed/);
@@ -153,51 +142,48 @@ describe("simcat report", () => {
 
   test("does not count libraries as new that the first backfill listed and could not read", async () => {
     const names = ["a", "b", "c", "d"];
-    const { simcat, query } = await fixture(
+    const made = await fixture(
       names.map((name) => library("dan", name, { scenarios: [1, 2] })),
       { faults: [{ ...NOT_FOUND, times: 2 }] },
     );
-    await simcat(["backfill"]);
-    await query(`UPDATE simcat.owner_days SET day = day - 2; UPDATE simcat.library_days SET from_day = from_day - 2;
+    await made.call(["backfill"]);
+    await made.query(`UPDATE simcat.owner_days SET day = day - 2; UPDATE simcat.library_days SET from_day = from_day - 2;
       UPDATE simcat.snapshot_days SET day = day - 2`);
-    await simcat(["sync"]);
-    const { stdout, page } = await report({ simcat });
+    await made.call(["sync"]);
+    const { stdout, page } = await report(made);
     expect(stdout).toMatch(/ {2}As many libraries and scenarios as on /);
     expect(stdout).toMatch(/ {2}Nothing changed since /);
     expect(page).toMatch(/2 libraries were listed from the start and first read after /);
-    await query(`DELETE FROM simcat.events; INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions, events)
+    await made.query(`DELETE FROM simcat.events; INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions, events)
       VALUES (now(), now(), 0, 0, true)`);
-    expect((await report({ simcat })).stdout).toMatch(/ {2}Growth is recorded since /);
+    expect((await report(made)).stdout).toMatch(/ {2}Growth is recorded since /);
   });
 
   test("says until when a copy is known that no run looked at for twenty days", async () => {
-    const { call, simcat, query } = await fixture(SMALL);
+    const made = await fixture(SMALL);
     // Five days apart, and the last one 20 days ago.
     for (const [command, days] of [
       ["backfill", 5],
       ["sync", 20],
     ] as const) {
-      await call([command]);
-      await query(`UPDATE simcat.sync_runs SET started_at = started_at - interval '${days} days',
+      await made.call([command]);
+      await made.query(`UPDATE simcat.sync_runs SET started_at = started_at - interval '${days} days',
         finished_at = finished_at - interval '${days} days', listing_as_of = listing_as_of - interval '${days} days'`);
     }
-    await query(`UPDATE simcat.library_sync SET content_read_at = content_read_at - interval '20 days',
+    await made.query(`UPDATE simcat.library_sync SET content_read_at = content_read_at - interval '20 days',
       last_success_at = last_success_at - interval '20 days'`);
-    expect((await report({ simcat })).stdout).toMatch(
-      / {2}Nothing is known since .*: the copy is complete until \d+ [A-Z]/,
-    );
-    const { stdout, page } = await report({ simcat }, "--since", "30d");
+    expect((await report(made)).stdout).toMatch(/ {2}Nothing is known since .*: the copy is complete until \d+ [A-Z]/);
+    const { stdout, page } = await report(made, "--since", "30d");
     expect(stdout).toMatch(/ {2}Nothing changed since .*, until \d+ [A-Z]/);
     expect(page.match(/class="shade"/g)?.length).toBeGreaterThan(30);
   });
 
   test("counts a run that began before the period and has not ended", async () => {
-    const { call, simcat, database } = await fixture(SMALL);
-    await call(["backfill"]);
-    await database.query(
+    const made = await syncedFixture(SMALL);
+    await made.query(
       "UPDATE simcat.sync_runs SET status = 'running', started_at = now() - interval '9 days', finished_at = NULL",
     );
-    const { stdout, page } = await report({ simcat });
+    const { stdout, page } = await report(made);
     expect(stdout).toContain("  No run ended in the last 7 days; 1 run has not ended\n");
     expect(page).toMatch(/One run, at .* \(UTC\), took 216 h .*so far\./);
   });
@@ -205,36 +191,25 @@ describe("simcat report", () => {
   test("shows the libraries of a renamed owner as moved, and counts only the others", async () => {
     const others = ["a", "b", "c", "d", "e", "f"].map((name) => library("dan", name));
     const old = ["Fire", "Water"].map((name) => library("own0", name, { scenarios: [1, 2] }));
-    const { call, simcat, service } = await fixture([...others, ...old]);
-    await call(["backfill"]);
+    const made = await syncedFixture([...others, ...old]);
+    const { call, service } = made;
     for (const name of ["Fire", "Water"]) {
       service.remove("own0", name);
       service.put(library("own9", name, { scenarios: [1, 2] }));
     }
     service.remove("dan", "f");
     await call(["sync", "--allow-removals"]);
-    expect((await report({ simcat })).stdout).toMatch(
+    expect((await report(made)).stdout).toMatch(
       /1 library changed since .*; no scenarios; 2 libraries moved from own0 to own9\n/,
     );
-    expect((await report({ simcat }, "--owner", "own9")).stdout).toMatch(
+    expect((await report(made, "--owner", "own9")).stdout).toMatch(
       /2 libraries moved from own0 to own9; nothing else changed since /,
     );
 
     service.put(library("own0", "New"));
     await call(["sync"]);
-    expect((await report({ simcat })).stdout).toMatch(
+    expect((await report(made)).stdout).toMatch(
       /2 libraries changed since .*; no scenarios; 2 libraries moved from own0 to own9\n/,
     );
-  });
-
-  test("reports invalid options and a path that it cannot write", async () => {
-    const { simcat } = await fixture([]);
-    const since = await simcat(["report", "--since", "a week"]);
-    expect(since.code).toBe(64);
-    expect(since.stderr).toContain('--since \\"a week\\" is not a duration; write it as 7d, 36h or 90m');
-    const nowhere = join(folder(), "no such folder", "page.html");
-    const out = await simcat(["report", "--out", nowhere]);
-    expect(out.code).toBe(64);
-    expect(out.stderr).toContain(`the report cannot be written to ${nowhere}: ENOENT`);
   });
 });
