@@ -1,9 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { hasColors } from "../../src/cli/context.ts";
+import { callCli } from "../support/call-cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { runOnTerminal } from "../support/terminal.ts";
+import { callOnTerminal } from "./call-on-terminal.ts";
 
 const ESCAPE = "\u001b[";
 const [GREEN, YELLOW, RED, PLAIN] = [32, 33, 31, 39].map((code) => `${ESCAPE}${code}m`);
@@ -28,35 +30,29 @@ test("a terminal shows colors and symbols; NO_COLOR and --color never leave the 
   const { screen } = await runOnTerminal(["sync", "--verbose"], environment);
   expect(screen).toContain(`${GREEN}INFO ${PLAIN} run finished`);
   expect(screen).toContain(`${GREEN}✓ sync ok${PLAIN} in `);
-  const checked = await runOnTerminal(["check"], environment);
-  expect(checked.screen).toContain(`${GREEN}✓${PLAIN}  service`);
-  expect(checked.screen).toMatch(/\n\p{Cc}\[(?:32m✓|33m!) ready to run/u);
-  expect((await runOnTerminal(["status"], environment)).screen).toMatch(
-    /1 {2}sync {2}\p{Cc}\[32mok {4}\p{Cc}\[39m {2}/u,
-  );
-  expect((await runOnTerminal(["verify"], environment)).screen).toContain(
-    `${GREEN}✓ verify: the database agrees with the service${PLAIN} (`,
-  );
+  const screenOf = async (...args: string[]) => (await callOnTerminal(args, environment)).screen;
+  const checked = await screenOf("check");
+  expect(checked).toContain(`${GREEN}✓${PLAIN}  service`);
+  expect(checked).toMatch(/\n\p{Cc}\[(?:32m✓|33m!) ready to run/u);
+  expect(await screenOf("status")).toMatch(/1 {2}sync {2}\p{Cc}\[32mok {4}\p{Cc}\[39m {2}/u);
+  expect(await screenOf("verify")).toContain(`${GREEN}✓ verify: the database agrees with the service${PLAIN} (`);
   service.always({ operation: "metadata", library: "Fire" }, { kind: "status", status: 404 });
-  const failed = await runOnTerminal(["backfill"], environment);
-  expect(failed).toMatchObject({ code: 2, screen: expect.stringContaining(`${YELLOW}! backfill partial${PLAIN} in `) });
-  expect((await runOnTerminal(["status"], environment)).screen).toContain(`${RED}✗ 1 library fails${PLAIN}\n`);
+  expect(await screenOf("backfill")).toContain(`${YELLOW}! backfill partial${PLAIN} in `);
+  expect(await screenOf("status")).toContain(`${RED}✗ 1 library fails${PLAIN}\n`);
 
-  for (const { screen } of [
-    await runOnTerminal(["check"], { ...environment, NO_COLOR: "1" }),
-    await runOnTerminal(["check", "--color", "never"], environment),
-  ]) {
-    expect(screen).not.toContain(ESCAPE);
-    expect(screen).toMatch(/^✓ {2}configuration/m);
+  const { screen: plain } = await callOnTerminal(["check"], { ...environment, NO_COLOR: "1" });
+  for (const text of [plain, await screenOf("check", "--color", "never")]) {
+    expect(text).not.toContain(ESCAPE);
+    expect(text).toMatch(/^✓ {2}configuration/m);
   }
 });
 
 test("a pipe gets words without colors, unless they are forced; data never has colors", async () => {
-  const { simcat } = await fixture([]);
+  const { call, simcat } = await fixture([]);
   const forced = { FORCE_COLOR: "1" };
   expect((await simcat(["check"])).stdout).toMatch(/^ok {4}configuration/m);
-  expect((await simcat(["check"], forced)).stdout).toContain(`${GREEN}✓${PLAIN}  configuration`);
-  const { stdout } = await simcat(["--color", "always", "check"]);
+  expect((await call(["check"], forced)).stdout).toContain(`${GREEN}✓${PLAIN}  configuration`);
+  const { stdout } = await call(["--color", "always", "check"]);
   expect(stripVTControlCharacters(stdout)).toMatch(/^✓ {2}configuration/m);
   for (const args of [
     ["check", "--json"],
@@ -64,13 +60,12 @@ test("a pipe gets words without colors, unless they are forced; data never has c
     ["status", "--json"],
     ["query", "--csv", "SELECT 1"],
   ]) {
-    const { stdout, stderr } = await simcat(args, forced);
+    const { stdout, stderr } = await call(args, forced);
     expect(stdout + stderr).not.toContain(ESCAPE);
   }
 });
 
 test("another word after --color is a usage error", async () => {
-  const { simcat } = await fixture([]);
-  expect((await simcat(["check", "--color", "blue"])).code).toBe(64);
-  expect((await simcat(["--color", "never", "sync", "--nothing"])).code).toBe(64);
+  expect((await callCli(["check", "--color", "blue"], {})).code).toBe(64);
+  expect((await callCli(["--color", "never", "sync", "--nothing"], {})).code).toBe(64);
 });

@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { untilSession } from "../postgres/sessions.ts";
@@ -7,6 +6,7 @@ import { addRows, day } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { MAIN, startCli, startProgram } from "../support/cli.ts";
 import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const database = useTestDatabase();
 
@@ -111,7 +111,7 @@ describe("simcat query", () => {
   });
 
   test("reads the statement from a file or from standard input", async () => {
-    const file = join(tmpdir(), `simcat-query-${process.pid}.sql`);
+    const file = join(temporaryDirectory(), "query.sql");
     writeFileSync(file, "\ufeff-- how many\nSELECT count(*) FROM libraries;\n");
     expect(await answer("query", "--file", file, "--csv")).toBe("count\r\n3\r\n");
     const piped = `echo 'SELECT 1 AS one' | "$0" "$1" query --file - --jsonl`;

@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/output/table.ts";
-import { createContext } from "../support/call-cli.ts";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runOnTerminal } from "../support/terminal.ts";
+import { callOnTerminal } from "./call-on-terminal.ts";
 
 const NAME = "Urban Growth of the whole province 2018-2045";
 
@@ -27,8 +26,8 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
       "             again, see: simcat status",
     ]),
   );
-  const status = (await runOnTerminal(["status"], plain, 60)).screen;
-  expect(status.split("\n")).toEqual(
+  const onTerminal = (...args: string[]) => callOnTerminal(args, plain, { columns: 60 });
+  expect((await onTerminal("status")).screen.split("\n")).toEqual(
     expect.arrayContaining([
       "next:",
       `  simcat explain 'example.user/${NAME}'`,
@@ -39,35 +38,33 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
     `\nnext: simcat explain 'example.user/${NAME}' has the details and says when the library is read again\n`,
   );
 
-  const unknown = await runOnTerminal(["explain", "example.user/Nothing of the kind"], plain, 60);
-  expect(unknown).toEqual({
+  expect(await onTerminal("explain", "example.user/Nothing of the kind")).toEqual({
     code: 64,
     screen:
       "simcat: example.user/Nothing of the kind is not stored, and\n" +
       "  no run has listed it; simcat libraries lists the known\n  ones\n",
   });
-  const explained = (await runOnTerminal(["explain", NAME], plain, 60)).screen.split("\n").slice(1);
+  const explained = (await onTerminal("explain", NAME)).screen.split("\n").slice(1);
   expect(explained.filter((line) => widthOf(line) > 60 && !line.includes("/libs/"))).toEqual([]);
 });
 
 test("a terminal shows the whole of a failure in verify and in status", async () => {
-  const { environment, service, call } = await fixture([library("ann", "Fire", { scenarios: [1] })]);
-  const plain = { ...environment, NO_COLOR: "1" };
-  await call(["sync"]);
+  const { environment, service, call } = await syncedFixture([library("ann", "Fire", { scenarios: [1] })]);
+  const screenOf = async (...args: string[]) =>
+    (await callOnTerminal(args, { ...environment, NO_COLOR: "1" }, { columns: 60 })).screen;
   service.always({ operation: "metadata" }, { kind: "status", status: 404 });
-  const verified = await runOnTerminal(["verify"], plain, 60);
-  expect(verified.screen).toMatch(/\n {2}unread +ann\/Fire:\s+not_found:\s+GET\s+[^…]+\n {2}to do/);
+  expect(await screenOf("verify")).toMatch(/\n {2}unread +ann\/Fire:\s+not_found:\s+GET\s+[^…]+\n {2}to do/);
   service.always({ operation: "listing" }, { kind: "status", status: 401 });
   await call(["sync"]);
-  const { screen } = await runOnTerminal(["status"], plain, 60);
-  expect(screen).toMatch(/\nrun 2: GET \/libs answered 401 [^…]+that is\s+meant\n/);
+  expect(await screenOf("status")).toMatch(/\nrun 2: GET \/libs answered 401 [^…]+that is\s+meant\n/);
 });
 
 test("a terminal explains the words settled, owes, held and partial where they are printed, a pipe does not", async () => {
   const { environment, service, call } = await fixture([library("ann", "Fire"), library("ann", "Water")]);
-  const plain = { ...environment, NO_COLOR: "1" };
   const meaningsOf = async (...args: string[]) =>
-    (await runOnTerminal(args, plain)).screen.split("\n").filter((line) => /^\(\w+: /.test(line));
+    (await callOnTerminal(args, { ...environment, NO_COLOR: "1" })).screen
+      .split("\n")
+      .filter((line) => /^\(\w+: /.test(line));
   const settled = "(settled: an unchanged date proves that the stored content is current)";
   const owes = "(owes: the library must be read again, whatever its date is)";
   expect(await meaningsOf("sync")).toEqual([]);
@@ -85,17 +82,14 @@ test("a terminal explains the words settled, owes, held and partial where they a
 });
 
 test("report, export, prune, migrate, query and mock break lines too, but no command to copy", async () => {
-  const { environment, query, call } = await fixture([library("ann", "Fire", { scenarios: [1, 2, 3] })]);
-  await call(["sync"]);
+  const { environment, query } = await syncedFixture([library("ann", "Fire", { scenarios: [1, 2, 3] })]);
   await query("DROP VIEW simcat_report.removed, simcat_report.stale_results");
   const directory = temporaryDirectory();
   const linesOf = async (...args: string[]) => {
-    const context = createContext(environment, AbortSignal.abort());
-    const running = args[0] === "mock" ? context : { ...context, stop: new AbortController().signal };
-    const terminal = { ...context.terminal, isOut: true, isErr: true, columns: 40 };
-    const code = await runProgram({ ...running, terminal }, args);
-    const lines = `${context.stdout()}${context.stderr()}`.split("\n");
-    return { code, wide: lines.filter((line) => widthOf(line) > 40 && !line.includes(directory)) };
+    const options = args[0] === "mock" ? { columns: 40, stop: AbortSignal.abort() } : { columns: 40 };
+    const { code, screen } = await callOnTerminal(args, { ...environment, NO_COLOR: "1" }, options);
+    const lines = screen.split("\n").filter((line) => !line.includes(directory));
+    return { code, wide: lines.filter((line) => widthOf(line) > 40) };
   };
   const fits = { code: 0, wide: [] };
   expect(await linesOf("migrate")).toEqual(fits);

@@ -4,35 +4,27 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { writeOutput } from "../../src/cli/write-output.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const never = new AbortController().signal;
 const NEW = "the new page";
 const write = (path: string) => writeOutput(path, Buffer.from(NEW), never);
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "simcat-output-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 test("replaces a file atomically, keeps its mode and leaves no temporary file", async () => {
-  const directory = folder();
+  const directory = temporaryDirectory();
   const file = join(directory, `${"x".repeat(250)}.html`);
   writeFileSync(file, "a longer page of yesterday");
   chmodSync(file, 0o604);
@@ -51,7 +43,7 @@ test.each([
   ["a relative link", () => "pages/page.html"],
   ["a link by way of another directory", () => "other/../pages/page.html"],
 ])("%s remains a link, and its target file is replaced (fault 70)", async (_, target) => {
-  const directory = folder();
+  const directory = temporaryDirectory();
   mkdirSync(join(directory, "pages"));
   mkdirSync(join(directory, "other"));
   const file = join(directory, "pages", "page.html");
@@ -71,7 +63,7 @@ test.each([
 });
 
 test.each(["/dev/null", "/dev/zero"])("writes to %s, which remains a device (fault 70)", async (device) => {
-  const link = join(folder(), "link");
+  const link = join(temporaryDirectory(), "link");
   symlinkSync(device, link);
   await write(link);
   expect(readlinkSync(link)).toBe(device);
@@ -84,14 +76,14 @@ test.each([
   ["a link to itself", "link", "ELOOP"],
   ["a directory that is not there", "/nowhere/page.html", "ENOENT"],
 ])("%s is an error", async (_, target, message) => {
-  const link = join(folder(), "link");
+  const link = join(temporaryDirectory(), "link");
   symlinkSync(target, link);
   await expect(write(link)).rejects.toThrow(message);
   expect(readlinkSync(link)).toBe(target);
 });
 
 test("the reader of a named pipe receives the whole output; a pipe without a reader is an error (fault 70)", async () => {
-  const pipe = join(folder(), "pipe");
+  const pipe = join(temporaryDirectory(), "pipe");
   execFileSync("mkfifo", [pipe]);
   await expect(write(pipe)).rejects.toThrow("ENXIO");
   // Opened for reading and writing, a pipe does not wait for its other end.
@@ -113,11 +105,9 @@ test("the reader of a named pipe receives the whole output; a pipe without a rea
 });
 
 test("report writes a page to --out; standard output gets the page and nothing else (fault 70)", async () => {
-  const { simcat, environment } = await fixture([]);
-  expect((await simcat(["migrate"])).code).toBe(0);
-  const directory = folder();
+  const { simcat, call, environment } = await fixture([]);
   const isPage = /^<!doctype html>.*<\/html>\n$/s;
-  const refused = await simcat(["report", "--out", "/dev/full"]);
+  const refused = await call(["report", "--out", "/dev/full"]);
   expect(refused.code).toBe(64);
   expect(JSON.parse(refused.stderr).msg).toContain("the report cannot be written to /dev/full: ENOSPC");
   // Node passes a socket, which cannot be opened by its path; a shell passes a pipe or a file.
@@ -127,7 +117,7 @@ test("report writes a page to --out; standard output gets the page and nothing e
   const program = `'${process.execPath}' '${MAIN}' report --out /dev/stdout`;
   const pipe = await startProgram("bash", ["-c", `${program} | cat`], environment).ended;
   expect({ code: pipe.code, isPage: isPage.test(pipe.stdout) }).toEqual({ code: 0, isPage: true });
-  const file = join(directory, "page.html");
+  const file = join(temporaryDirectory(), "page.html");
   const redirected = await startProgram("bash", ["-c", `${program} > ${file}`], environment).ended;
   expect(redirected).toMatchObject({ code: 0, stdout: "" });
   expect(readFileSync(file, "utf8")).toMatch(isPage);
