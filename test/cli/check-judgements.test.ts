@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import { checkConfiguration } from "../../src/cli/check/check-configuration.ts";
 import { judgeClock, judgeEncryption, judgeSchema, judgeServer } from "../../src/cli/check/check-database.ts";
 import { checkListing } from "../../src/cli/check/check-service.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import type { Listing, Reject } from "../../src/model.ts";
 import { failedBy, ok } from "../../src/output/check.ts";
+import { createContext } from "../support/call-cli.ts";
 import { listingOf } from "../support/listing.ts";
 
 const SERVER = {
@@ -52,6 +54,15 @@ test.each([
   const warned = { result: "warn", text: "answered; the connection is not encrypted", hint };
   const line = judgeEncryption(ok("database", "answered"), address, "DATABASE_URL");
   expect(line).toMatchObject(isWarned ? warned : { result: "ok", text: "answered", hint: null });
+});
+
+test("NODE_TLS_REJECT_UNAUTHORIZED=0 is a wrong setting, no other value is (fault 170)", () => {
+  const valid = { SIMCAT_BASE_URL: "https://service.test/v1/", SIMCAT_API_KEY: "a-key-of-16-chars" };
+  const judge = (value: string) =>
+    checkConfiguration(createContext({ ...valid, NODE_TLS_REJECT_UNAUTHORIZED: value }))[0];
+  const text = expect.stringContaining("NODE_TLS_REJECT_UNAUTHORIZED is 0: ");
+  expect(judge("0")).toMatchObject({ result: "fail", exitCode: 78, text, hint: expect.stringMatching(/^unset it/) });
+  expect([judge("1")?.result, judge("")?.result]).toEqual(["ok", "ok"]);
 });
 
 test.each([

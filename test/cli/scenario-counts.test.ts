@@ -14,7 +14,7 @@ test("neither status nor the worker's routes read the scenarios table (fault 111
   try {
     // From here on, any reader of the table waits for the lock.
     await holder.query("BEGIN; LOCK TABLE simcat.scenarios, simcat.scenario_history");
-    const { stdout } = await made.simcat(["status", "--json"]);
+    const { stdout } = await made.call(["status", "--json"]);
     expect(JSON.parse(stdout).scenarios.live).toBe(6);
     expect((await worker.readyz()).status).toBe(200);
     expect(await (await worker.get("/")).text()).toMatch(/scenarios<\/dt><dd>6</);
