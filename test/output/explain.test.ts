@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { LibraryRows } from "../../src/db/read/read-library-record.ts";
 import type { SyncState } from "../../src/model.ts";
 import { formatExplanation, toExplanationJson } from "../../src/output/explain.ts";
+import { NEVER_READ } from "../support/sync-state.ts";
 
 const NOW = new Date("2026-07-01T12:00:00Z");
 const MINUTE = 60_000;
@@ -12,17 +13,11 @@ const ago = (minutes: number) => new Date(msBefore(minutes));
 /** A date with a precision of a second, seen three hours ago and read an hour later. */
 const TEXT = "2026-07-01T08:58:30Z";
 const SETTLED: SyncState = {
+  ...NEVER_READ,
   listedText: TEXT,
   bookmark: TEXT,
-  contentHash: "00",
   bookmarkSeenAt: msBefore(180),
   contentReadAt: msBefore(120),
-  rereadReason: null,
-  hasAbsences: false,
-  failures: 0,
-  lastFailedAt: null,
-  suspectReads: 0,
-  removalHeldAt: null,
 };
 
 const LAST_RUN = {

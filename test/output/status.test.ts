@@ -38,6 +38,15 @@ const QUIET: StatusRows = {
   rejects: { total: 0, groups: 0, shown: [] },
 };
 
+type FailingLibrary = StatusRows["failing"]["shown"][number];
+
+/** A library that failed five minutes ago, and was never stored. */
+const failing = (owner: string, name: string, rest: Partial<FailingLibrary> = {}): FailingLibrary => ({
+  ...{ owner, name, failures: 1, lastError: "timeout: …" },
+  ...{ lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60) },
+  ...rest,
+});
+
 const liveRun = (id: number, rest: Partial<LiveRun> = {}) =>
   new Map([[id, { id, holder: "host:42", read: 0, known: 1, ...rest }]]);
 
@@ -138,10 +147,9 @@ test("runs that ended with one error share a line; errors before the last good r
 });
 
 test("failing libraries with the same error share a line", () => {
-  const failed = { failures: 4, lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60) };
-  const boom = { ...failed, owner: "ann", reason: "500 boom", lastError: "500 boom", alike: 52 };
-  const other = { ...failed, owner: "bo", name: "B", reason: "timeout", lastError: "timeout", alike: 1 };
-  const shown = [{ ...boom, name: "A 1" }, other, { ...boom, name: "A 2" }];
+  const boom = { failures: 4, reason: "500 boom", lastError: "500 boom", alike: 52 };
+  const other = failing("bo", "B", { failures: 4, reason: "timeout", lastError: "timeout", alike: 1 });
+  const shown = [failing("ann", "A 1", boom), other, failing("ann", "A 2", boom)];
   const lines = text({ failing: { total: 55, shown } }).slice(9, -2);
   expect(lines.map((line) => line.replaceAll(/ {2,}/g, " | "))).toEqual([
     "55 libraries fail",
@@ -153,24 +161,9 @@ test("failing libraries with the same error share a line", () => {
 });
 
 test("failing libraries are shown with the age of their last good copy, the rest as a number", () => {
-  const failed = { lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60) };
   const shown = [
-    {
-      ...failed,
-      owner: "ann",
-      name: "Q1/Q2 50% done",
-      failures: 3,
-      lastError: "not_found: GET … answered 404\u001b[2J",
-    },
-    {
-      ...failed,
-      owner: "bo",
-      name: "Lib",
-      failures: 1,
-      lastSuccessAt: ago(600),
-      bookmarkSeenAt: ago(600),
-      lastError: "timeout: …",
-    },
+    failing("ann", "Q1/Q2 50% done", { failures: 3, lastError: "not_found: GET … answered 404\u001b[2J" }),
+    failing("bo", "Lib", { lastSuccessAt: ago(600), bookmarkSeenAt: ago(600) }),
   ];
   expect(text({ failing: { total: 5, shown } }).slice(9)).toEqual([
     "5 libraries fail",
@@ -206,9 +199,9 @@ test.each([
   ["-v", "Lib", "simcat explain -- -v/Lib"],
   ["a/b", "\u202e", "simcat explain a%2Fb/%E2%80%AE"],
 ])("the command for the library %j, %j can be pasted into a shell (fault 113)", (owner, name, command) => {
-  const times = { lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: null };
-  const shown = [{ owner, name, failures: 1, ...times, lastError: "timeout: …" }];
-  expect(text({ failing: { total: 1, shown } }).at(-1)).toContain(`next: ${command} has the details`);
+  expect(text({ failing: { total: 1, shown: [failing(owner, name)] } }).at(-1)).toContain(
+    `next: ${command} has the details`,
+  );
 });
 
 test("if only selected libraries were synced, the next step is a sync of all of them", () => {
@@ -237,8 +230,6 @@ test("after a slice, the next step is another slice, and after the last one a sy
 
 test("for machines it is the same under the names of the columns", () => {
   const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null })];
-  const times = { lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60) };
-  const failing = { owner: "bo", name: "Lib", failures: 3, ...times, lastError: "x" };
   const reject = {
     owner: null,
     name: null,
@@ -250,7 +241,7 @@ test("for machines it is the same under the names of the columns", () => {
   const rows = {
     ...QUIET,
     runs,
-    failing: { total: 1, shown: [failing] },
+    failing: { total: 1, shown: [failing("bo", "Lib", { failures: 3, lastError: "x" })] },
     rejects: { total: 2, groups: 1, shown: [reject] },
   };
   const told = {
