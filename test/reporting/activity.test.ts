@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { callCli } from "../support/call-cli.ts";
 import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.ts";
 
-const { add, database, query, tablesRead } = useStoredRows(day(0));
+const { add, database, plan, query, tablesRead } = useStoredRows(day(0));
 
 /** Few days, so that many events of a library and its scenarios have the same time. */
 const DAYS = 12;
@@ -230,10 +230,8 @@ test("the newest events, and those of a kind, are read in the order of an index 
     SELECT now() - n * interval '1 second', 1, 'added', 'ann', 'lib ' || n % 100, n, 0, 1, 0 FROM generate_series(1, 20000) AS n;
     ANALYZE simcat.events`);
   for (const where of ["true", "kind = 'added'", "entity = 'scenario'"]) {
-    const plan = await query<{ "QUERY PLAN": string }>(
-      `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM simcat_report.activity WHERE ${where} ORDER BY seen_at DESC LIMIT 100`,
-    );
-    const lines = plan.map((line) => line["QUERY PLAN"]);
+    const newest = `SELECT * FROM simcat_report.activity WHERE ${where} ORDER BY seen_at DESC LIMIT 100`;
+    const lines = await plan(newest, "(ANALYZE, COSTS OFF, TIMING OFF)");
     expect(lines.find((line) => line.includes("events_seen_at_index"))).toMatch(/Backward.*rows=100/);
     expect(lines.filter((line) => line.includes("Sort"))).toEqual([]);
   }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.ts";
 
-const { add, database, query } = useStoredRows(day(0));
+const { add, plan, query } = useStoredRows(day(0));
 
 test("libraries and scenarios have the values that were stored at that moment", async () => {
   const tree = { scenario_name: "Tree", description: "old", is_result: false, parent_id: 0 };
@@ -63,19 +63,10 @@ test.each(["libraries_as_of('2026-01-01Z')", "scenarios_as_of('2026-01-01Z')"])(
   "%s is part of the query that asks it, and goes by the key's index",
   async (call) => {
     // Else the planner reads every version before it looks for one library's.
-    const client = await database().pool.connect();
-    try {
-      await client.query("BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off");
-      const { rows } = await client.query(
-        `EXPLAIN SELECT * FROM simcat_report.${call} WHERE owner = 'ann' AND library_name = 'forest'`,
-      );
-      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
-      expect(plan).not.toContain("Function Scan");
-      expect(plan).toMatch(/Index Cond: \(\(owner = 'ann'::text.*\) AND \(library_name = 'forest'::text/);
-    } finally {
-      await client.query("ROLLBACK");
-      client.release();
-    }
+    const one = `SELECT * FROM simcat_report.${call} WHERE owner = 'ann' AND library_name = 'forest'`;
+    const lines = (await plan(one, "", ["enable_seqscan", "enable_bitmapscan"])).join("\n");
+    expect(lines).not.toContain("Function Scan");
+    expect(lines).toMatch(/Index Cond: \(\(owner = 'ann'::text.*\) AND \(library_name = 'forest'::text/);
   },
 );
 

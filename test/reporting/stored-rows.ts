@@ -142,6 +142,18 @@ export function useStoredRows(beganAt?: Date) {
     if (beganAt) await addRows(database(), "sync_runs", [{ id: 1, started_at: beganAt, finished_at: beganAt }]);
   };
   beforeEach(empty);
+  /** The lines of the query's plan, with some ways of planning switched off. */
+  const plan = async (sql: string, options = "", off: readonly string[] = []): Promise<string[]> => {
+    const client = await database().pool.connect();
+    try {
+      await client.query(["BEGIN", ...off.map((way) => `SET LOCAL ${way} = off`)].join("; "));
+      const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN ${options} ${sql}`);
+      return rows.map((line) => line["QUERY PLAN"]);
+    } finally {
+      await client.query("ROLLBACK");
+      client.release();
+    }
+  };
   return {
     database,
     async add(rows: StoredRows): Promise<void> {
@@ -154,10 +166,10 @@ export function useStoredRows(beganAt?: Date) {
     async queryLists(text: string): Promise<unknown[][]> {
       return (await database().pool.query({ text, rowMode: "array" })).rows;
     },
+    plan,
     /** The tables that a plan of the query reads. */
     async tablesRead(sql: string, options = ""): Promise<string[]> {
-      const plan = await database().query<{ "QUERY PLAN": string }>(`EXPLAIN ${options} ${sql}`);
-      const nodes = plan.map((line) => line["QUERY PLAN"]).filter((node) => !node.includes("never executed"));
+      const nodes = (await plan(sql, options)).filter((node) => !node.includes("never executed"));
       return [...new Set(nodes.flatMap((node) => / on (\w+) /.exec(node)?.[1] ?? []))].sort();
     },
   };
