@@ -3,6 +3,7 @@ import { appendFile, cp, readdir, readFile, symlink, writeFile } from "node:fs/p
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -17,21 +18,12 @@ const COPIED = [
   "notices.mjs",
 ];
 
-interface Block {
-  readonly language: string;
-  readonly text: string;
-}
-
-/** The code blocks of the section about a field, without their indentation. */
-async function readExample(): Promise<Block[]> {
+/** The code blocks in a language of the section about a field, without their indentation. */
+async function readExample(language: string): Promise<string[]> {
   const document = await readFile("CONTRIBUTING.md", "utf8");
   const section = document.split(/^## A change from start to end: a field$/m)[1]?.split(/^## /m)[0] ?? "";
-  return [...section.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```$/gm)].map(
-    ([, indentation = "", language = "", text = ""]) => ({
-      language,
-      text: text.replaceAll(new RegExp(`^${indentation}`, "gm"), ""),
-    }),
-  );
+  const blocks = section.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, "gm"));
+  return [...blocks].map(([, indentation = "", text = ""]) => text.replaceAll(new RegExp(`^${indentation}`, "gm"), ""));
 }
 
 /** A copy of the project in which a migration can be made and a build can be run. Removed after the test. */
@@ -54,35 +46,22 @@ async function applyDiff(directory: string, diff: string): Promise<void> {
   await writeFile(path, parts.join(toText(lines)));
 }
 
-/** Runs the copy's build; returns the exit code and the output. */
-function runBuilt(directory: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
-  return new Promise<{ code: number | null; stdout: string; stderr: string }>((done) => {
-    const child = execFile(
-      process.execPath,
-      [join(directory, "dist/main.js"), ...args],
-      { cwd: directory, env: { PATH: process.env.PATH, ...environment } },
-      (_, stdout, stderr) => done({ code: child.exitCode, stdout, stderr }),
-    );
-  });
-}
-
 test("the example of a new field gives a column that is filled, versioned, compared and commented", async () => {
-  const blocks = await readExample();
-  const textsOf = (language: string) => blocks.filter((one) => one.language === language).map(({ text }) => text);
   const directory = await copyProject();
   const made = await fixture([library("ann", "Fire", { metadataFields: { projectName: "Boreal" } })]);
-  expect((await made.simcat(["backfill"])).code).toBe(0);
+  expect((await made.call(["backfill"])).code).toBe(0);
 
-  for (const diff of textsOf("diff")) await applyDiff(directory, diff);
+  for (const diff of await readExample("diff")) await applyDiff(directory, diff);
   const runTool = (path: string, ...args: string[]) =>
     promisify(execFile)(process.execPath, [path, ...args], { cwd: directory });
-  expect(textsOf("sh")).toEqual(["npx drizzle-kit generate --name project_name\n"]);
+  expect(await readExample("sh")).toEqual(["npx drizzle-kit generate --name project_name\n"]);
   await runTool("node_modules/drizzle-kit/bin.cjs", "generate", "--name", "project_name");
   const migration = (await readdir(join(directory, "migrations"))).find((name) => name.endsWith("_project_name.sql"));
-  await appendFile(join(directory, "migrations", `${migration}`), textsOf("sql").join(""));
+  await appendFile(join(directory, "migrations", `${migration}`), (await readExample("sql")).join(""));
   await runTool("node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json");
   await runTool("bundle.mjs");
-  const simcat = (...args: string[]) => runBuilt(directory, args, made.environment);
+  const main = join(directory, "dist/main.js");
+  const simcat = (...args: string[]) => startProgram(process.execPath, [main, ...args], made.environment).ended;
 
   // The service answers as before, so only the new version of the hash makes simcat store the value.
   expect(await simcat("backfill")).toMatchObject({ code: 0 });

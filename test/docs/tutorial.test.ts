@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { newStateDir } from "../embedded/keepers.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
+import { listen } from "../support/listen.ts";
 
 const END = "# end of the step";
 
@@ -21,16 +22,6 @@ function readSteps(document: string): readonly Step[] {
   }));
 }
 
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((done) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => done(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
-}
-
 const toPattern = (line: string) =>
   new RegExp(`^${line.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&").replaceAll("…", ".*")}$`);
 
@@ -45,7 +36,9 @@ function missingLines(output: string, expected: readonly string[]): string[] {
 }
 
 test("the commands of the tutorial succeed one after another, with the output that it shows", async () => {
-  const port = await freePort();
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise((done) => server.close(done));
   const steps = readSteps(readFileSync("docs/tutorial.md", "utf8").replaceAll("8080", String(port)));
   expect(steps.length).toBeGreaterThan(5);
   const script = [

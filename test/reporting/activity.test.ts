@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { callCli } from "../support/call-cli.ts";
 import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.ts";
 
-const { add, database, plan, query, tablesRead } = useStoredRows(day(0));
+const { add, plan, pruneBefore, query, tablesRead } = useStoredRows(day(0));
 
 /** Few days, so that many events of a library and its scenarios have the same time. */
 const DAYS = 12;
@@ -107,13 +106,7 @@ test("over random histories the events of each item add up to whether it was liv
 test("after a prune, no earlier event is shown, and later ones add up from the state at any time since (fault 127)", async () => {
   await addHistories(4);
   const before = await query("SELECT 1 FROM simcat_report.activity WHERE seen_at > $1", [day(6.5)]);
-  const environment = {
-    DATABASE_URL: database().url,
-    SIMCAT_BASE_URL: "http://127.0.0.1:9",
-    SIMCAT_API_KEY: "12345678",
-  };
-  const age = Date.now() - day(6.5).getTime();
-  expect((await callCli(["prune", "--older-than", `${age}ms`], environment)).code).toBe(0);
+  await pruneBefore(day(6.5));
 
   expect(await disagreements(7)).toEqual([]);
   const after = await query<{ old: boolean }>("SELECT seen_at < $1 AS old FROM simcat_report.activity", [day(6.5)]);

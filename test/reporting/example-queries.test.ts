@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
 import { beforeEach, expect, test } from "vitest";
-import { callCli } from "../support/call-cli.ts";
 import { lifeOf, mergeRows, useStoredRows } from "./stored-rows.ts";
 
 const DIRECTORY = "examples/queries";
 const files = readdirSync(DIRECTORY).sort();
 const read = (file: string) => readFileSync(`${DIRECTORY}/${file}`, "utf8");
 
-const { add, database } = useStoredRows();
+const { add, database, pruneBefore } = useStoredRows();
 
 const HOUR = 3_600_000;
 const now = Date.now();
@@ -383,28 +382,18 @@ test("libraries that moved in one run are one line, though they were stored at s
   expect(await answerOf("moved-libraries.sql")).toEqual(["2 days ago | eve | eva | 2 | 8"]);
 });
 
-const pruneOlderThan = async (days: number, ...options: string[]) => {
-  const environment = {
-    DATABASE_URL: database().url,
-    SIMCAT_BASE_URL: "http://127.0.0.1:9",
-    SIMCAT_API_KEY: "12345678",
-  };
-  const age = Date.now() - ago(days).getTime();
-  expect((await callCli(["prune", "--older-than", `${age}ms`, ...options], environment)).code).toBe(0);
-};
-
 /** What was removed before a prune is forgotten. */
 const PRUNED: Readonly<Record<string, string[]>> = {
   "vanished.sql": ["2 days ago | library | bob | lake | null | lake | 60 days ago | 10 days ago"],
 };
 
 test("after a prune of the history each example answers the same, but for removed rows (fault 205)", async () => {
-  await pruneOlderThan(9.5);
+  await pruneBefore(ago(9.5));
   for (const file of files) expect(await answerOf(file), file).toEqual(PRUNED[file] ?? ANSWERS[file]?.());
 });
 
 test("after a prune of the events no example has a number for a time before it (fault 205)", async () => {
-  await pruneOlderThan(9.5, "--events");
+  await pruneBefore(ago(9.5), "--events");
   const answers = answersSince(9.5);
   for (const file of files) {
     const rounded = answers[file]?.().map((row) => row.replace("9.5 days ago", "10 days ago"));

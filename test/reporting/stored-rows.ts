@@ -1,4 +1,5 @@
 import { beforeEach } from "vitest";
+import { callCli } from "../support/call-cli.ts";
 import { type TestDatabase, useTestDatabase } from "../support/database.ts";
 import { DERIVE_EVENTS } from "../support/derive-events.ts";
 
@@ -167,6 +168,14 @@ export function useStoredRows(beganAt?: Date) {
       return (await database().pool.query({ text, rowMode: "array" })).rows;
     },
     plan,
+    /** Runs `simcat prune`. */
+    async pruneBefore(cutoff: Date, ...options: readonly string[]): Promise<void> {
+      const service = { SIMCAT_BASE_URL: "http://127.0.0.1:9", SIMCAT_API_KEY: "12345678" };
+      const age = `${Date.now() - cutoff.getTime()}ms`;
+      const environment = { ...service, DATABASE_URL: database().url };
+      const { code, stderr } = await callCli(["prune", "--older-than", age, ...options], environment);
+      if (code !== 0) throw new Error(`prune ended with ${code}: ${stderr}`);
+    },
     /** The tables that a plan of the query reads. */
     async tablesRead(sql: string, options = ""): Promise<string[]> {
       const nodes = (await plan(sql, options)).filter((node) => !node.includes("never executed"));
