@@ -48,9 +48,9 @@ test("a terminal shows colors and symbols; NO_COLOR and --color never leave the 
 });
 
 test("a pipe gets words without colors, unless they are forced; data never has colors", async () => {
-  const { call, simcat } = await fixture([]);
+  const { call } = await fixture([]);
   const forced = { FORCE_COLOR: "1" };
-  expect((await simcat(["check"])).stdout).toMatch(/^ok {4}configuration/m);
+  expect((await call(["check"])).stdout).toMatch(/^ok {4}configuration/m);
   expect((await call(["check"], forced)).stdout).toContain(`${GREEN}✓${PLAIN}  configuration`);
   const { stdout } = await call(["--color", "always", "check"]);
   expect(stripVTControlCharacters(stdout)).toMatch(/^✓ {2}configuration/m);

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { callCli } from "../support/call-cli.ts";
-import { runCli, startCli } from "../support/cli.ts";
+import { callCli, type Environment } from "../support/call-cli.ts";
+import { startCli } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -15,7 +15,7 @@ const COMMANDS =
 const SECRET = "swordfish-5f2c";
 
 test("the help lists every command and where to begin", async () => {
-  const { code, stdout } = await runCli(["--help"], {});
+  const { code, stdout } = await callCli(["--help"], {});
   expect(code).toBe(0);
   const named = [...stdout.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
   expect(named).toEqual([...COMMANDS, "help"]);
@@ -55,19 +55,19 @@ test.each([
 });
 
 test("a wrong word is named as JSON for machines (fault 117)", async () => {
-  const { code, stdout, stderr } = await runCli(["snyc"], {});
+  const { code, stdout, stderr } = await callCli(["snyc"], {});
   expect([code, stdout]).toEqual([64, ""]);
   const msg = `unknown command 'snyc'\n(Did you mean sync?)\n${HINT}`;
   expect(JSON.parse(stderr)).toMatchObject({ level: "error", code: "usage", msg });
 });
 
 test("every command logs a misspelt setting without its value, also from a .env file (fault 115)", async () => {
-  const { database, simcat } = await fixture([]);
+  const { database, call } = await fixture([]);
   const misspelt = { SIMCAT_SCHEDUL: "* * * * *" };
   const msg = "unknown setting SIMCAT_SCHEDUL (ignored); did you mean SIMCAT_SCHEDULE?";
-  const forMachines = await simcat(["status"], misspelt);
+  const forMachines = await call(["status"], misspelt);
   expect(JSON.parse(forMachines.stderr)).toMatchObject({ level: "warn", code: "unknown_setting", msg });
-  expect((await simcat(["status"], { ...misspelt, SIMCAT_LOG_LEVEL: "error" })).stderr).toBe("");
+  expect((await call(["status"], { ...misspelt, SIMCAT_LOG_LEVEL: "error" })).stderr).toBe("");
 
   const warning = (name: string) => `simcat: unknown setting ${name} (ignored); did you mean DATABASE_URL?`;
   const value = `postgres://u:${SECRET}@h/d`;
@@ -77,11 +77,9 @@ test("every command logs a misspelt setting without its value, also from a .env 
 });
 
 test("the commands printed by simcat mock can be pasted, even where the key is already set", async () => {
-  const exportLine = async (environment: Readonly<Record<string, string>>) => {
-    const mock = startCli(["mock", "--port", "0", "--libraries", "1"], environment);
-    await expect.poll(() => mock.output()).toContain("Ctrl-C stops it");
-    mock.process.kill("SIGTERM");
-    return (await mock.ended).stdout.split("\n").find((line) => line.startsWith("  export"));
+  const exportLine = async (environment: Environment) => {
+    const { stdout } = await callCli(["mock", "--port", "0"], environment, AbortSignal.abort());
+    return stdout.split("\n").find((line) => line.startsWith("  export"));
   };
   expect(await exportLine({})).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+ SIMCAT_API_KEY=mock-key$/);
   expect(await exportLine({ SIMCAT_API_KEY: "mock-key" })).toMatch(/^ {2}export SIMCAT_BASE_URL=http:\S+$/);

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -8,6 +7,7 @@ import { MAIN, startProgram } from "../support/cli.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const KEY = "key-of-the-service";
 const database = useTestDatabase();
@@ -18,11 +18,8 @@ beforeEach(async () => {
   const organization = organizationOf([library("ann", "forest", { scenarios: [1] })]);
   const mock = await startMockService({ organization, apiKey: KEY });
   baseUrl = mock.url;
-  directory = mkdtempSync(join(tmpdir(), "simcat-init-"));
-  return async () => {
-    await mock.stop();
-    rmSync(directory, { recursive: true, force: true });
-  };
+  directory = temporaryDirectory();
+  return () => mock.stop();
 });
 
 const file = () => join(directory, ".env");
