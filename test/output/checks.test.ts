@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CheckLine, checkExitCode, formatChecks, toChecksJson } from "../../src/output/check.ts";
+import { type CheckLine, checkExitCode, formatChecks } from "../../src/output/check.ts";
 
 const OK: CheckLine = { check: "schema", result: "ok", text: "up to date", hint: null, details: [], exitCode: null };
 const KEY: CheckLine = { ...OK, check: "key", result: "fail", text: "refused", hint: "check it", exitCode: 77 };
@@ -39,10 +39,4 @@ test("text from a response cannot act on the terminal (fault 107)", () => {
 test("the exit code is that of the first failed check, also after warnings", () => {
   expect(checkExitCode([OK, CLOCK, SKIPPED])).toBe(0);
   expect(checkExitCode([CLOCK, KEY, { ...KEY, exitCode: 69 }])).toBe(77);
-});
-
-test("for machines it is an array", () => {
-  expect(toChecksJson([KEY])).toEqual([
-    { check: "key", result: "fail", text: "refused", hint: "check it", details: [], exit_code: 77 },
-  ]);
 });

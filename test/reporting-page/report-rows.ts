@@ -68,12 +68,10 @@ export const oneRows: ReportRows = {
   ...emptyRows,
   changesSince: ago(5 * MINUTE),
   complete: {
-    database: "simcat",
+    ...emptyRows.complete,
     completeAsOf: ago(5 * MINUTE),
     knownUntil: ago(5 * MINUTE),
     lastWholeRunId: 1,
-    librariesBehind: 0,
-    unaddressable: 0,
     historyCompleteSince: ago(5 * MINUTE),
   },
   libraries: { ...emptyRows.libraries, libraries: 1, owners: 1, parents: 1, bytes: 512, active: 1, medianDays: 3 },

@@ -1,6 +1,6 @@
 import { cpSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { DatabaseError } from "../../src/errors.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { startProgram } from "../support/cli.ts";
@@ -16,30 +16,8 @@ async function workerBehindProxy(settings: Readonly<Record<string, string>> = {}
   const { environment, database } = await fixture(one);
   const proxy = await startPostgresProxy(database.url);
   const worker = startWorker({ ...environment, DATABASE_URL: proxy.url(database.url), ...settings });
-  const cut = () => {
-    proxy.judge = () => "cut before";
-    proxy.cutAll();
-  };
-  const freeze = () => {
-    proxy.judge = () => "black-hole";
-  };
-  const mend = () => {
-    proxy.judge = () => "pass";
-  };
-  const untilUnreachable = () => worker.untilReadyz(503, "database_unreachable");
-  return { worker, proxy, cut, freeze, mend, untilUnreachable };
+  return { worker, proxy };
 }
-
-test("replaces backends that are terminated while the worker is idle", async () => {
-  const { environment, query } = await fixture(one);
-  const worker = startWorker(environment);
-  await worker.untilLogged("next_run");
-  await query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'simcat' AND datname = current_database()",
-  );
-  await vi.waitFor(async () => expect(await worker.readyz()).toMatchObject({ status: 200 }), WAIT);
-  expect(await worker.stop()).toBe(0);
-});
 
 test("an unavailable database at the start ends the worker as database failure, without any request", async () => {
   const { environment, service } = await fixture(one);
@@ -53,11 +31,10 @@ test("an unavailable database at the start ends the worker as database failure, 
 });
 
 test("an unresponsive database does not delay a probe, a scrape, or the shutdown", async () => {
-  const { worker, freeze, mend, untilUnreachable } = await workerBehindProxy();
-  onTestFinished(mend);
+  const { worker, proxy } = await workerBehindProxy();
   await worker.untilLogged("next_run");
-  freeze();
-  await untilUnreachable();
+  proxy.judge = () => "black-hole";
+  await worker.untilReadyz(503, "database_unreachable");
   for (const path of ["/metrics", "/"]) {
     const asked = performance.now();
     expect((await worker.get(path)).status).toBe(200);
@@ -67,13 +44,14 @@ test("an unresponsive database does not delay a probe, a scrape, or the shutdown
 });
 
 test("in a database outage, /readyz, page and metrics show the last run of this process (fault 92)", async () => {
-  const { worker, cut, mend, untilUnreachable } = await workerBehindProxy({ SIMCAT_SCHEDULE: EVERY_SECOND });
+  const { worker, proxy } = await workerBehindProxy({ SIMCAT_SCHEDULE: EVERY_SECOND });
   await worker.untilLogged("run_finished");
   const known = await worker.metric("simcat_last_success_timestamp_seconds");
   // Runs during which no probe queried the database.
   await worker.untilLogged("run_finished", 3);
-  cut();
-  const { last_good_run: last } = await untilUnreachable();
+  proxy.judge = () => "cut before";
+  proxy.cutAll();
+  const { last_good_run: last } = await worker.untilReadyz(503, "database_unreachable");
 
   const id = Number(worker.logged("run_finished").at(-1)?.run);
   expect(id).toBeGreaterThanOrEqual(3);
@@ -95,7 +73,7 @@ test("in a database outage, /readyz, page and metrics show the last run of this 
   await vi.waitFor(() => expect(missed()).toBeDefined(), WAIT);
   expect(missed()).toMatchObject({ level: "warn", msg: "missed ticks: database unreachable" });
   expect(await worker.metric('simcat_missed_ticks_total{reason="database"}')).toBeGreaterThan(0);
-  mend();
+  proxy.judge = () => "pass";
   await worker.untilReadyz(200);
 });
 
