@@ -1,7 +1,4 @@
 import { expect, test } from "vitest";
-import { type Fixture, fixture } from "../support/fixture.ts";
-import type { MockScenario } from "../support/mock/library.ts";
-import { library, scenario } from "../support/organization.ts";
 import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.ts";
 
 const { add, query, queryLists, tablesRead } = useStoredRows();
@@ -123,61 +120,4 @@ test("libraries_as_of has the last work and its state of that time", async () =>
   expect(await at("2026-01-10Z")).toEqual([[0, day(1), null, "active", null]]);
   expect(await at("2026-02-28Z")).toEqual([[2, day(20), 2, "quiet", null]]);
   expect(await at("2026-06-01Z")).toEqual([[1, day(2), 1, "stale", null]]);
-});
-
-const dated = (id: number, lastModified: string | null, parentId: number | null = null): MockScenario =>
-  scenario(id, { lastModified, parentId });
-const LIST = [
-  dated(1, "2024-05-01 at 1:00 PM"),
-  dated(2, "2024-05-03 at 1:00 PM", 1),
-  dated(3, "2024-05-03 at 1:00 PM", 1),
-];
-
-/** The exit code of a run, the last work of `Lake`, and its live scenarios and results. */
-async function run({ call, query }: Fixture, ...args: readonly string[]): Promise<string> {
-  const { code } = await call(args);
-  const [row] = await query<{ work: string | null; results: number }>(
-    `SELECT to_char(last_work_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || coalesce(' #' || last_work_scenario_id, '') AS work,
-       result_count::int AS results
-     FROM simcat_report.libraries WHERE library_name = 'Lake'`,
-  );
-  const { scenarios } = JSON.parse((await call(["status", "--json"])).stdout);
-  return `${code}: ${row?.work}, ${scenarios.live} live, ${row?.results} results`;
-}
-
-test("last work and counts follow edits, removals, returns, flags, rejects and lists that shrank", async () => {
-  const unusable = [dated(4, "2099-01-01"), dated(5, "soon")];
-  const made = await fixture([
-    library("ann", "Lake", { lastModified: "2023-01-01", scenarios: [...LIST, ...unusable] }),
-  ]);
-  expect(await run(made, "backfill")).toBe("0: 2024-05-03 #3, 5 live, 2 results");
-  const put = (at: number, scenarios: readonly MockScenario[]) => {
-    made.service.change("ann", "Lake", { lastModified: `2023-01-0${at}`, scenarios });
-    return run(made, "sync");
-  };
-
-  expect(await put(2, LIST.slice(0, 2))).toBe("0: 2024-05-03 #2, 2 live, 1 results");
-  const edited = [dated(1, "2024-06-01"), ...LIST.slice(1)];
-  expect(await put(3, edited)).toBe("0: 2024-06-01 #1, 3 live, 2 results");
-  // The row of a scenario that cannot be stored stays, so its date does too.
-  const bad = scenario(1, { source: '{"scenarioId":1,"isResult":"yes"}' });
-  expect(await put(4, [bad, ...LIST.slice(1)])).toBe("2: 2024-06-01 #1, 3 live, 2 results");
-  expect(await put(5, [dated(2, "2024-05-03 at 1:00 PM")])).toBe("0: 2024-05-03 #2, 1 live, 0 results");
-  expect(await put(6, [])).toBe("0: 2023-01-06, 0 live, 0 results");
-
-  const twelve = Array.from({ length: 12 }, (_, at) => dated(at + 1, `2024-07-${at + 10}`, at > 0 ? 1 : null));
-  expect(await put(8, twelve)).toBe("0: 2024-07-21 #12, 12 live, 11 results");
-  // A list that lost too much is not believed until a second read confirms it.
-  expect(await put(9, twelve.slice(0, 3))).toBe("2: 2024-07-21 #12, 12 live, 11 results");
-  expect(await put(9, twelve.slice(0, 3))).toBe("0: 2024-07-12 #3, 3 live, 2 results");
-
-  made.service.remove("ann", "Lake");
-  expect(await run(made, "sync", "--allow-removals")).toBe("0: undefined, 0 live, undefined results");
-  made.service.put(library("ann", "Lake", { lastModified: "2023-01-10", scenarios: twelve.slice(0, 2) }));
-  expect(await run(made, "sync")).toBe("0: 2024-07-11 #2, 2 live, 1 results");
-  expect(await run(made, "prune", "--older-than", "1ms")).toBe("0: 2024-07-11 #2, 2 live, 1 results");
-  expect(await made.query("SELECT scenario_id::int AS id FROM simcat.scenarios ORDER BY 1")).toEqual([
-    { id: 1 },
-    { id: 2 },
-  ]);
 });
