@@ -6,24 +6,6 @@ import { assertSchema } from "../support/json-schemas.ts";
 
 type LogLine = Readonly<Record<string, unknown>>;
 
-export interface WorkerUnderTest {
-  readonly lines: readonly LogLine[];
-  /** The exit code. */
-  readonly ended: Promise<number>;
-  /** Stops the worker as the first signal does. */
-  stop(): Promise<number>;
-  /** The lines with this code so far. */
-  logged(code: string): LogLine[];
-  /** Waits until the given number of lines with this code have been logged. */
-  untilLogged(code: string, times?: number): Promise<LogLine>;
-  get(path: string, init?: RequestInit): Promise<Response>;
-  readyz(): Promise<{ status: number; body: Readiness }>;
-  /** Waits until /readyz answers with this status and these codes, at least the first ones. */
-  untilReadyz(status: number, ...codes: readonly string[]): Promise<Readiness>;
-  /** The value of one series, by its full name. */
-  metric(series: string): Promise<number>;
-}
-
 interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly { readonly code: string; readonly message: string }[];
@@ -37,7 +19,7 @@ export const EVERY_SECOND = "*/1 * * * * *";
 export const YEARLY = "0 0 1 1 *";
 
 /** Runs `simcat start` within this process, on a free port. */
-export function startWorker(environment: Readonly<Record<string, string>>): WorkerUnderTest {
+export function startWorker(environment: Readonly<Record<string, string>>) {
   const stop = new AbortController();
   const lines: LogLine[] = [];
   const settings = { SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: YEARLY, ...environment };
@@ -46,20 +28,18 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
   const ended = start(context);
   // A test that expects a failure awaits `ended` itself.
   ended.catch(() => {});
-  onTestFinished(async () => {
-    stop.abort(new InterruptedError("SIGTERM"));
-    await ended.catch(() => {});
-  });
+  /** The lines with this code so far. */
   const logged = (code: string) => lines.filter((line) => line.code === code);
+  /** Waits until the given number of lines with this code have been logged. */
   const untilLogged = async (code: string, times = 1) => {
     await vi.waitFor(() => {
       if (logged(code).length < times) throw new Error(`no ${code} yet in ${JSON.stringify(lines)}`);
     }, WAIT);
     return logged(code)[times - 1] as LogLine;
   };
-  const get = async (path: string, init: RequestInit = {}) => {
+  const get = async (path: string) => {
     const { url } = await untilLogged("worker_started");
-    return fetch(`${url}${path}`, init);
+    return fetch(`${url}${path}`);
   };
   const readyz = async () => {
     const response = await get("/readyz");
@@ -67,30 +47,29 @@ export function startWorker(environment: Readonly<Record<string, string>>): Work
     assertSchema("ready", body);
     return { status: response.status, body: body as Readiness };
   };
-  return {
-    lines,
-    ended,
-    logged,
-    untilLogged,
-    get,
-    stop() {
-      stop.abort(new InterruptedError("SIGTERM"));
-      return ended;
-    },
-    readyz,
-    untilReadyz: (expected, ...codes) =>
-      vi.waitFor(async () => {
-        const { status, body } = await readyz();
-        const found = body.reasons.map(({ code }) => code).slice(0, codes.length || undefined);
-        expect([status, ...found]).toEqual([expected, ...codes]);
-        return body;
-      }, WAIT),
-    async metric(series) {
-      const text = await (await get("/metrics")).text();
-      const line = text.split("\n").find((one) => one.startsWith(`${series} `));
-      return Number(line?.slice(series.length + 1).replace("+Inf", "Infinity") ?? Number.NaN);
-    },
+  /** Waits until /readyz answers with this status and these codes, at least the first ones. */
+  const untilReadyz = (expected: number, ...codes: readonly string[]) =>
+    vi.waitFor(async () => {
+      const { status, body } = await readyz();
+      const found = body.reasons.map(({ code }) => code).slice(0, codes.length || undefined);
+      expect([status, ...found]).toEqual([expected, ...codes]);
+      return body;
+    }, WAIT);
+  /** The value of one series, by its full name. */
+  const metric = async (series: string) => {
+    const text = await (await get("/metrics")).text();
+    const line = text.split("\n").find((one) => one.startsWith(`${series} `));
+    return Number(line?.slice(series.length + 1).replace("+Inf", "Infinity") ?? Number.NaN);
   };
+  /** Stops the worker as the first signal does. Returns the exit code. */
+  const stopNow = () => {
+    stop.abort(new InterruptedError("SIGTERM"));
+    return ended;
+  };
+  onTestFinished(async () => {
+    await stopNow().catch(() => {});
+  });
+  return { lines, ended, stop: stopNow, logged, untilLogged, get, readyz, untilReadyz, metric };
 }
 
 export const WAIT = { timeout: 30_000, interval: 20 };
