@@ -25,14 +25,9 @@ test.runIf(process.platform === "linux").each([[["sync", "--help"]], [["sync"]],
   },
 );
 
-test.each([[["--help"]], [["status", "--json"]]])(
-  "%j ignores a reader that closed its pipe (fault 121)",
-  async (args) => {
-    const { environment } = await fixture([]);
-    // `true` exits without reading. The delay lets it exit first.
-    const script = '(sleep 0.3; "$@"; echo "$?" >&2) | true';
-    const { stderr } = await startProgram("bash", ["-c", script, "-", process.execPath, MAIN, ...args], environment)
-      .ended;
-    expect(stderr).toBe("0\n");
-  },
-);
+test("a reader that closed its pipe is ignored (fault 121)", async () => {
+  // `true` exits without reading. The delay lets it exit first.
+  const script = '(sleep 0.3; "$0" "$1" --help; echo "$?" >&2) | true';
+  const { stderr } = await startProgram("bash", ["-c", script, process.execPath, MAIN], {}).ended;
+  expect(stderr).toBe("0\n");
+});

@@ -1,22 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { explain } from "../../src/cli/explain.ts";
 import { status } from "../../src/cli/status.ts";
-import { createContext, type Environment, runSync } from "../support/call-cli.ts";
+import { callCli, createContext, type Environment, runSync } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 
-async function statusOf(environment: Environment) {
-  const context = createContext(environment);
-  expect(await status(context, { json: true })).toBe(0);
-  return JSON.parse(context.stdout());
+async function jsonOf(environment: Environment, ...args: string[]) {
+  const { code, stdout } = await callCli([...args, "--json"], environment);
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
 }
-
-async function explained(environment: Environment, name: string) {
-  const context = createContext(environment);
-  expect(await explain(context, { json: true }, name)).toBe(0);
-  return JSON.parse(context.stdout());
-}
+const statusOf = (environment: Environment) => jsonOf(environment, "status");
+const explained = (environment: Environment, name: string) => jsonOf(environment, "explain", name);
 
 /** A run that began the given number of minutes ago. */
 function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, scope: string | null = null, read = 1) {
@@ -137,10 +132,10 @@ describe("status", () => {
   test("names what the database lacks and does not report a bug", async () => {
     const database = await freshTestDatabase();
     await database.query("ALTER TABLE simcat.libraries RENAME TO libraries_elsewhere");
-    const context = createContext({ DATABASE_URL: database.url });
-    await expect(status(context, { json: true })).rejects.toMatchObject({
-      exitCode: 78,
-      message: expect.stringContaining('reading the status failed: relation "simcat.libraries" does not exist'),
+    const missing = 'reading the status failed: relation "simcat.libraries" does not exist';
+    expect(await callCli(["status"], { DATABASE_URL: database.url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining(missing),
     });
   });
 });
@@ -173,9 +168,7 @@ describe("explain", () => {
       scenario_versions: 0,
       open_rejects: 0,
     });
-    const context = createContext(environment);
-    expect(await explain(context, { json: false }, other)).toBe(0);
-    expect(context.stdout()).toMatch(
+    expect((await callCli(["explain", other], environment)).stdout).toMatch(
       /^ann\/Q1%2FQ2 50%25 done\nIt will be skipped: .*; next full read by \d{4}-.* \(in \d d\)\.\n/,
     );
     asked();
@@ -220,11 +213,11 @@ describe("explain", () => {
       open_rejects: 1,
       rejects: [{ kind: "listing", code: "unaddressable", path: "uploadUser" }],
     });
-    const context = createContext(environment);
-    await expect(explain(context, { json: true }, "ann/Lib\u001b[2J")).rejects.toMatchObject({
-      exitCode: 64,
-      message: expect.stringMatching(/^ann\/Lib%1B\[2J is not stored, and no run has listed it/),
+    const pretty = { ...environment, SIMCAT_LOG_FORMAT: "pretty" };
+    expect(await callCli(["explain", "ann/Lib\u001b[2J"], pretty)).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/^simcat: ann\/Lib%1B\[2J is not stored, and no run has listed it/),
     });
-    await expect(explain(context, { json: true }, "ann")).rejects.toMatchObject({ exitCode: 64 });
+    expect(await callCli(["explain", "ann"], environment)).toMatchObject({ code: 64 });
   });
 });
