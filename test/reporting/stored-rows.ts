@@ -5,8 +5,8 @@ import { DERIVE_EVENTS } from "../support/derive-events.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The n-th of January 2026, at midnight UTC. */
-export const day = (n: number) => new Date(Date.UTC(2026, 0, n));
+/** The n-th of January 2026, at midnight UTC; of 6.5, noon. */
+export const day = (n: number) => new Date(Date.UTC(2026, 0, 1) + (n - 1) * 86_400_000);
 
 const COUNTS = [
   ...["listed", "read", "skipped", "changed", "failed", "removed"].map((what) => `libraries_${what}`),
