@@ -2,7 +2,7 @@ import { printError } from "../../src/cli/notify.ts";
 import { runProgram } from "../../src/cli/program.ts";
 import { createContext, type Environment } from "../support/call-cli.ts";
 
-/** Runs a command line in this process as on a terminal of this width. Returns the exit code, and all that the terminal receives. */
+/** Runs a command line in this process as on a terminal of this width. Returns the exit code, and what the terminal shows. */
 export async function callOnTerminal(
   args: readonly string[],
   environment: Environment,
@@ -19,5 +19,6 @@ export async function callOnTerminal(
     ...{ draw, print, note: print, terminal },
   };
   const code = await runProgram(context, args).catch((error: unknown) => printError(context, error));
-  return { code, screen };
+  // Progress, which the next text overwrites.
+  return { code, screen: screen.replaceAll(/\r[^\n\r]*\p{Cc}\[K/gu, "") };
 }
