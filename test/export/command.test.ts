@@ -4,7 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRole } from "../postgres/roles.ts";
-import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { holdLocks, untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { addRows, day, deriveEvents } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { type Ended, type Running, runCli, startCli } from "../support/cli.ts";
@@ -362,9 +362,7 @@ test("takes all locks before it writes, with patience, also as a reader, and has
     grants: ["USAGE ON SCHEMA simcat_report", "SELECT ON ALL TABLES IN SCHEMA simcat_report"],
   });
   const out = temporaryDirectory();
-  const writer = await fresh.pool.connect();
-  onTestFinished(() => writer.release());
-  await writer.query("BEGIN; LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
+  const writer = await holdLocks(fresh, "LOCK TABLE simcat.scenario_history IN ACCESS EXCLUSIVE MODE");
   const views = ["run_history", "scenario_versions", "libraries"];
   const running = startCli(["export", ...views, "--format", "csv", "--out", out], { DATABASE_URL: reader.url });
   await untilSession(fresh.query, WAITS_FOR_LOCK);

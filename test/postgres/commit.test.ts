@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
-import { freshTestDatabase } from "../support/database.ts";
+import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, numbered, scenario } from "../support/organization.ts";
 import { startPostgresProxy, type Verdict } from "./proxy.ts";
@@ -38,17 +38,8 @@ const NUMBERS = `SELECT (SELECT count(*)::int FROM simcat.library_history) AS ve
   (SELECT count(*)::int FROM simcat.scenario_absences) AS absences, (SELECT count(*)::int FROM simcat.libraries WHERE removed_at IS NOT NULL) AS gone`;
 
 const FIRST = { status: "ok", failed: 0, gone: 0, updated: 0, removed: 0, same: 0 };
-const SECOND = {
-  status: "partial",
-  read: 6,
-  changed: 6,
-  failed: 1,
-  gone: 1,
-  inserted: 5,
-  updated: 5,
-  removed: 5,
-  same: 11,
-};
+const LIBRARIES = { read: 6, changed: 6, failed: 1, gone: 1 };
+const SECOND = { status: "partial", ...LIBRARIES, inserted: 5, updated: 5, removed: 5, same: 11 };
 const TABLES = [
   ...["libraries", "scenarios", "library_sync", "library_history", "scenario_history", "scenario_absences"],
   "sync_runs",
@@ -116,6 +107,20 @@ test.each(LOST)(
   },
 );
 
+/** Loses the answer to the first COMMIT after a statement that contains `text`. */
+async function losing({ url }: TestDatabase, text: string, verdict: Verdict) {
+  const proxy = await startPostgresProxy(url);
+  let isNext = false;
+  const lost = { isLost: false };
+  proxy.judge = (statement) => {
+    if (statement.includes(text)) isNext = true;
+    if (statement !== "COMMIT" || !isNext || lost.isLost) return "pass";
+    lost.isLost = true;
+    return verdict;
+  };
+  return { lost, DATABASE_URL: proxy.url(url) };
+}
+
 test("a run that loses its last answer and then its lease to another run still ended well (fault 79)", async () => {
   const made = await fixture(numbered(6));
   // The token changes in the same commit, as if another run had waited for it.
@@ -124,19 +129,11 @@ test("a run that loses its last answer and then its lease to another run still e
       $$ BEGIN UPDATE simcat.leases SET token = token + 1; RETURN NULL; END $$;
     CREATE TRIGGER take AFTER UPDATE ON simcat.sync_runs FOR EACH ROW WHEN (NEW.status = 'ok') EXECUTE FUNCTION take()`);
 
-  const proxy = await startPostgresProxy(made.database.url);
-  let isEnd = false;
-  let isLost = false;
-  proxy.judge = (statement) => {
-    if (statement.includes("UPDATE simcat.sync_runs SET status")) isEnd = true;
-    if (statement !== "COMMIT" || !isEnd || isLost) return "pass";
-    isLost = true;
-    return "swallow answer";
-  };
+  const { lost, DATABASE_URL } = await losing(made.database, "UPDATE simcat.sync_runs SET status", "swallow answer");
 
-  const { code, stdout } = await made.call(["sync"], { DATABASE_URL: proxy.url(made.database.url) });
+  const { code, stdout } = await made.call(["sync"], { DATABASE_URL });
 
-  expect({ code, isLost }).toEqual({ code: 0, isLost: true });
+  expect({ code, ...lost }).toEqual({ code: 0, isLost: true });
   expect(stdout).toContain("sync ok");
   expect(await made.query(COUNTED)).toMatchObject([{ status: "ok", read: 6, changed: 6, inserted: 18 }]);
 });
@@ -153,20 +150,6 @@ test("a lease that was released is not renewed by a pending renewal", async () =
   expect(await query("SELECT expires_at::text AS expires FROM simcat.leases")).toEqual([{ expires: "-infinity" }]);
 });
 
-/** Loses the answer to the first COMMIT after a statement that contains `text`. */
-async function losing({ database }: Pick<Fixture, "database">, text: string, verdict: Verdict) {
-  const proxy = await startPostgresProxy(database.url);
-  let isNext = false;
-  const lost = { isLost: false };
-  proxy.judge = (statement) => {
-    if (statement.includes(text)) isNext = true;
-    if (statement !== "COMMIT" || !isNext || lost.isLost) return "pass";
-    lost.isLost = true;
-    return verdict;
-  };
-  return { lost, DATABASE_URL: proxy.url(database.url) };
-}
-
 test.each(LOST)(
   "a run that loses the COMMIT that removes snapshots of future days (%s) still warns (fault 79)",
   async (verdict) => {
@@ -174,7 +157,7 @@ test.each(LOST)(
     await made.query("UPDATE simcat.snapshot_days SET day = day + 30");
     await made.query("UPDATE simcat.owner_days SET day = day + 30");
     await made.query("UPDATE simcat.library_days SET from_day = from_day + 30");
-    const { lost, DATABASE_URL } = await losing(made, "DELETE FROM simcat.library_days", verdict);
+    const { lost, DATABASE_URL } = await losing(made.database, "DELETE FROM simcat.library_days", verdict);
 
     const { code, stderr } = await made.call(["sync"], { DATABASE_URL });
 
@@ -188,22 +171,14 @@ test.each(LOST)(
   async (verdict) => {
     const { call } = await fixture([]);
     const empty = await freshTestDatabase({ empty: true });
-    const proxy = await startPostgresProxy(empty.url);
-    let isLost = false;
-    proxy.judge = (statement) => {
-      if (statement !== "COMMIT" || isLost) return "pass";
-      isLost = true;
-      return verdict;
-    };
+    const { lost, DATABASE_URL } = await losing(empty, "", verdict);
 
-    const { code } = await call(["migrate"], { DATABASE_URL: proxy.url(empty.url) });
+    const { code } = await call(["migrate"], { DATABASE_URL });
 
-    expect({ code, isLost }).toEqual({ code: 0, isLost: true });
-    expect(
-      await empty.query(
-        "SELECT count(*) > 0 AS any, count(*) = count(DISTINCT hash) AS once FROM simcat_migrations.__drizzle_migrations",
-      ),
-    ).toEqual([{ any: true, once: true }]);
+    expect({ code, ...lost }).toEqual({ code: 0, isLost: true });
+    const applied =
+      "SELECT count(*) > 0 AS any, count(*) = count(DISTINCT hash) AS once FROM simcat_migrations.__drizzle_migrations";
+    expect(await empty.query(applied)).toEqual([{ any: true, once: true }]);
     const again = await call(["migrate", "--json"], { DATABASE_URL: empty.url });
     expect(JSON.parse(again.stdout).applied).toBe(0);
   },

@@ -1,17 +1,16 @@
-import { expect, onTestFinished, test } from "vitest";
-import { connect, disconnect } from "../../src/db/connect.ts";
+import { expect, test } from "vitest";
 import { saveSnapshot } from "../../src/db/store/save-snapshot.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { movableClock } from "../support/database-clock.ts";
+import { openPool } from "../support/pool.ts";
 
 const never = new AbortController().signal;
 
 async function createDatabase() {
   const database = await freshTestDatabase();
   const setClock = await movableClock(database);
-  const pool = await connect(database.url, {}, never);
-  onTestFinished(() => disconnect(pool));
+  const pool = await openPool(database);
   const takeSnapshot = (runId: number) =>
     withTransaction(pool, { operation: "snapshot", byKey: true }, (c) => saveSnapshot(c, runId, true), never);
   return { database, setClock, takeSnapshot };

@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { syncedFixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { told } from "./told.ts";
+import { databaseFailed, told } from "./told.ts";
 
-const MEND = "free space on the database's disk; the next run continues from what is stored";
+const SAID =
+  "could not extend file: No space left on device (53100); free space on the database's disk; the next run continues from what is stored";
 
 test("a full disk while any table is written ends with 69 and a hint; free space resolves it (fault 82)", async () => {
   const { call, query, service } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
@@ -19,9 +20,7 @@ test("a full disk while any table is written ends with 69 and a hint; free space
     await query(
       `CREATE TRIGGER be_full BEFORE INSERT OR UPDATE ON simcat.${table} FOR EACH ROW EXECUTE FUNCTION public.be_full()`,
     );
-    const said = expect.stringContaining(`could not extend file: No space left on device (53100); ${MEND}`);
-    const ended = await call(["sync"]);
-    expect({ table, ...told(ended) }).toEqual({ table, exit: 69, code: "database_failed", said });
+    expect({ table, ...told(await call(["sync"])) }).toEqual({ table, ...databaseFailed(SAID) });
     const { libraries, scenarios } = await storedRows(query);
     expect({ libraries, scenarios }).toEqual({ libraries: before.libraries, scenarios: before.scenarios });
     expect(await query("SELECT bookmark FROM simcat.library_sync")).toEqual([{ bookmark: "2023-09-11 at 2:56 PM" }]);

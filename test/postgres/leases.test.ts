@@ -1,16 +1,15 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
-import { connect, disconnect } from "../../src/db/connect.ts";
 import { acquireLease, withLease } from "../../src/db/lease.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
+import { openPool } from "../support/pool.ts";
+import { holdLocks, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 
 const database = useTestDatabase();
 const never = new AbortController().signal;
 
 test("leases with different names are held at the same time, and each has its own row", async () => {
-  const pool = await connect(database().url, {}, never);
-  onTestFinished(() => disconnect(pool));
+  const pool = await openPool(database());
   const clock = await createClock(pool, never);
   const rows = "SELECT name, holder, token::int, expires_at > now() AS held FROM simcat.leases ORDER BY name";
   const take = <T>(name: string, work: () => Promise<T>) =>
@@ -25,12 +24,10 @@ test("leases with different names are held at the same time, and each has its ow
 });
 
 test("a run whose lease is locked names the session that locks it, not one that waits too (fault 167)", async () => {
-  const pool = await connect(database().url, { max: 8 }, never);
-  onTestFinished(() => disconnect(pool));
+  const pool = await openPool(database());
   const clock = await createClock(pool, never);
   const { lease } = await acquireLease(pool, clock, { name: "sync", holder: "host:1" }, async () => null, never);
-  const locking = await pool.connect();
-  await locking.query("BEGIN; SELECT FROM simcat.leases FOR UPDATE");
+  const locking = await holdLocks(database(), "SELECT FROM simcat.leases FOR UPDATE");
   const { rows } = await locking.query("SELECT pg_backend_pid() AS pid");
   const waiting = pool.query("UPDATE simcat.leases SET holder = 'other'");
   await untilSession(database().query, WAITS_FOR_LOCK);
@@ -41,7 +38,6 @@ test("a run whose lease is locked names the session that locks it, not one that 
   await expect(lease.end(options, async () => {})).rejects.toMatchObject(named);
 
   await locking.query("ROLLBACK");
-  locking.release();
   await waiting;
   await lease.release();
 });

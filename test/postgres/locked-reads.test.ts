@@ -1,23 +1,21 @@
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { status } from "../../src/cli/status.ts";
 import { createContext } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { told } from "./told.ts";
+import { holdLocks } from "./sessions.ts";
+import { databaseFailed, told } from "./told.ts";
 
-const NAMED = expect.stringMatching(
-  /^simcat\.libraries is locked by session \d+ \(.*\); wait until it ends, or end it: SELECT pg_terminate_backend\(\d+\)$/,
-);
+const LOCKED =
+  /^simcat\.libraries is locked by session \d+ \(.*\); wait until it ends, or end it: SELECT pg_terminate_backend\(\d+\)$/;
 
 /** All of them wait at the same time, `export` for a minute. */
 test("reading commands name the session that locks a table (fault 198)", async () => {
   const { call, database } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
-  const holder = await database.pool.connect();
-  onTestFinished(() => holder.release());
-  await holder.query("BEGIN; LOCK TABLE simcat.libraries IN ACCESS EXCLUSIVE MODE");
+  const holder = await holdLocks(database, "LOCK TABLE simcat.libraries IN ACCESS EXCLUSIVE MODE");
   const folder = temporaryDirectory();
   const read = async (...args: string[]) => ({ args, ...told(await call(args, { SIMCAT_LOG_FORMAT: "json" })) });
 
@@ -32,18 +30,16 @@ test("reading commands name the session that locks a table (fault 198)", async (
   ]);
 
   await holder.query("ROLLBACK");
-  expect(ended).toEqual(ended.map(({ args }) => ({ args, exit: 69, code: "database_failed", said: NAMED })));
+  expect(ended).toEqual(ended.map(({ args }) => ({ args, ...databaseFailed(LOCKED) })));
 });
 
 test("a terminal shows a line after a second of a lock, and later who holds it (fault 199)", async () => {
-  const { url, pool } = await freshTestDatabase();
-  const holder = await pool.connect();
-  onTestFinished(() => holder.release());
-  const pid = (await holder.query("SELECT pg_backend_pid() AS pid")).rows[0].pid;
-  await holder.query("BEGIN; LOCK TABLE simcat.libraries IN ACCESS EXCLUSIVE MODE");
+  const database = await freshTestDatabase();
+  const holder = await holdLocks(database, "LOCK TABLE simcat.libraries IN ACCESS EXCLUSIVE MODE");
+  const { pid } = (await holder.query("SELECT pg_backend_pid() AS pid")).rows[0];
   const note = vi.fn();
   const context = {
-    ...createContext({ DATABASE_URL: url }),
+    ...createContext({ DATABASE_URL: database.url }),
     terminal: { isOut: false, isErr: true, columns: 80, rows: 24 },
     note,
   };

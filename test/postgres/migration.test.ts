@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
@@ -6,7 +6,7 @@ import { library } from "../support/organization.ts";
 import { withOneMore, withViews } from "./migration-folders.ts";
 import { createRole } from "./roles.ts";
 import { DEFINITIONS } from "./schema-definitions.ts";
-import { untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
+import { holdLocks, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 import { told } from "./told.ts";
 
 const never = new AbortController().signal;
@@ -19,9 +19,7 @@ test.each([
   async (changed, statement, make) => {
     const database = await freshTestDatabase();
     const folder = await make();
-    const long = await database.pool.connect();
-    onTestFinished(() => long.release());
-    await long.query(`BEGIN; SELECT FROM ${changed}`);
+    const long = await holdLocks(database, `SELECT FROM ${changed}`);
     const onWait = vi.fn();
     const migrating = migrate(database.url, never, { folder, onWait });
     const waiting = await untilSession(database.query, WAITS_FOR_LOCK);
@@ -158,7 +156,6 @@ describe("a journal that lists more than the database contains", () => {
   test.each([
     ["DROP VIEW simcat_report.run_history CASCADE", "view simcat_report.data_complete_as_of"],
     ["DROP FUNCTION simcat_report.version_order CASCADE", "function simcat_report.version_order"],
-    ["DROP VIEW simcat_report.library_freshness CASCADE", "view simcat_report.library_freshness"],
     ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.changes"],
   ])("migrate repairs %s without loss of a row (fault 118)", async (statement, missing) => {
     const { call, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);

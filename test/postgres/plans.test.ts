@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
-import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
+import type { Pool } from "../../src/db/connect.ts";
 import { pruneUnderLease } from "../../src/db/prune.ts";
 import { openService } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
@@ -8,6 +8,7 @@ import { parseShare } from "../../src/units.ts";
 import { API_KEY, type Fixture, fixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
+import { openPool } from "../support/pool.ts";
 
 const never = new AbortController().signal;
 const NEWER = "2030-01-02 at 3:04 PM";
@@ -53,8 +54,7 @@ async function insertDominant({ query }: Fixture): Promise<void> {
 
 /** The program's pool, and the plans of the statements that it sent. */
 async function openExplained({ database }: Fixture): Promise<{ pool: Pool; plans: Planned[] }> {
-  const pool = await connect(database.url, {}, never);
-  onTestFinished(() => disconnect(pool));
+  const pool = await openPool(database);
   const plans: Planned[] = [];
   // The first session is already open, without a listener.
   (await pool.connect()).release(true);

@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from "vitest";
-import { connect, disconnect } from "../../src/db/connect.ts";
+import { expect, test } from "vitest";
 import type { Lease } from "../../src/db/lease.ts";
 import { createScenarioBuffers } from "../../src/db/store/scenario-buffer.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import type { Scenario } from "../../src/model.ts";
 import { freshTestDatabase } from "../support/database.ts";
+import { openPool } from "../support/pool.ts";
 
 const never = new AbortController().signal;
 
@@ -20,8 +20,7 @@ const named = (id: number, name: string): Scenario => ({
 
 test("a retried list has no rows of the first attempt that could not be deleted (fault 210)", async () => {
   const database = await freshTestDatabase();
-  const pool = await connect(database.url, {}, never);
-  onTestFinished(() => disconnect(pool));
+  const pool = await openPool(database);
   await database.query(`
     CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this row'; END $$;
     CREATE TRIGGER refuse BEFORE DELETE ON simcat.scenario_staging FOR EACH ROW EXECUTE FUNCTION public.refuse()`);

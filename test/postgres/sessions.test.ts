@@ -1,38 +1,24 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { connect, disconnect } from "../../src/db/connect.ts";
-import { type Gate, gateAfter } from "../process/gate.ts";
+import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, numbered, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
-import { sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
-import { told } from "./told.ts";
+import { holdLocks, sessionsWhere, untilSession } from "./sessions.ts";
+import { databaseFailed, told } from "./told.ts";
 
 const NEWER = "2024-01-02 at 3:04 PM";
-
-async function gated(passing: number): Promise<Fixture & { readonly gate: Gate }> {
-  const gate = gateAfter(passing);
-  return { gate, ...(await fixture(numbered(20), { onRequest: gate.onRequest })) };
-}
-
-/** Gives every library another date, name and scenario. */
-function editAll({ service }: Fixture): void {
-  for (const { name } of service.organization.libraries()) {
-    service.change("alice", name, {
-      lastModified: NEWER,
-      scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
-    });
-  }
-}
 
 async function expectWhole({ query, service }: Fixture): Promise<void> {
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 }
 
 test("a run whose idle sessions are all ended by the server opens others and ends well (fault 78)", async () => {
-  const made = await gated(10);
-  const { start, query, gate } = made;
+  const gate = gateAfter(10);
+  const made = await fixture(numbered(20), { onRequest: gate.onRequest });
+  const { start, query } = made;
   const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
   await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
@@ -127,74 +113,40 @@ test.each([
   await expectWhole(made);
 });
 
-test.each(["40P01", "40001"])(
-  "a permanent %s ends the run with 69; the copy stays, and the next run recovers (fault 80)",
-  async (state) => {
-    const made = await syncedFixture(numbered(20));
-    const before = await storedRows(made.query);
-    editAll(made);
-    await raising(made, 1_000_000, state, "INSERT OR UPDATE ON simcat.scenarios");
-
-    const ended = await made.call(["sync"]);
-
-    expect(told(ended)).toEqual({
-      exit: 69,
-      code: "database_failed",
-      said: expect.stringContaining(`raised by the test (${state})`),
-    });
-    const after = await storedRows(made.query);
-    expect({ libraries: after.libraries, scenarios: after.scenarios }).toEqual({
-      libraries: before.libraries,
-      scenarios: before.scenarios,
-    });
-    expect(await made.query("SELECT DISTINCT bookmark, listed_text FROM simcat.library_sync")).toEqual([
-      { bookmark: "2023-09-11 at 2:56 PM", listed_text: NEWER },
-    ]);
-    await made.query("DROP TRIGGER raise_it ON simcat.scenarios");
-    expect((await made.call(["sync"])).code).toBe(0);
-    await expectWhole(made);
-  },
-);
-
-test("a deadlock with another session is resolved by retrying simcat's transaction (fault 80)", async () => {
+test("a permanent 40001 ends the run with 69; the copy stays, and the next run recovers (fault 80)", async () => {
   const made = await syncedFixture(numbered(20));
-  const { query, database, start } = made;
-  editAll(made);
-  const other = await database.pool.connect();
-  onTestFinished(() => other.release());
-  // The other session checks for deadlocks late, so that the server ends simcat's transaction.
-  await other.query("SET deadlock_timeout = '60s'; BEGIN");
-  await other.query("UPDATE simcat.library_sync SET failures = failures WHERE library_name = 'Lib 19'");
-  const running = start(["sync"]);
-  await untilSession(query, `${WAITS_FOR_LOCK} AND query LIKE '%library_sync%'`);
+  const before = await storedRows(made.query);
+  for (const { name } of made.service.organization.libraries()) {
+    made.service.change("alice", name, {
+      lastModified: NEWER,
+      scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
+    });
+  }
+  await raising(made, 1_000_000, "40001", "INSERT OR UPDATE ON simcat.scenarios");
 
-  await other.query("UPDATE simcat.library_sync SET failures = failures WHERE library_name = 'Lib 0'");
-  await other.query("COMMIT");
+  expect(told(await made.call(["sync"]))).toEqual(databaseFailed("raised by the test (40001)"));
 
-  expect((await running.ended).code).toBe(0);
+  const { libraries, scenarios } = await storedRows(made.query);
+  expect({ libraries, scenarios }).toEqual({ libraries: before.libraries, scenarios: before.scenarios });
+  expect(await made.query("SELECT DISTINCT bookmark, listed_text FROM simcat.library_sync")).toEqual([
+    { bookmark: "2023-09-11 at 2:56 PM", listed_text: NEWER },
+  ]);
+  await made.query("DROP TRIGGER raise_it ON simcat.scenarios");
+  expect((await made.call(["sync"])).code).toBe(0);
   await expectWhole(made);
-  await vi.waitFor(
-    async () =>
-      expect(await query("SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()")).toEqual([
-        { deadlocks: 1 },
-      ]),
-    { timeout: 10_000 },
-  );
 });
 
 test("a table's lock that ends after one attempt to store fails no library (fault 200)", async () => {
-  const { service, database, query, start } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
+  const { service, database, query, call } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
   service.change("alice", "Fire", { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
-  const holder = await database.pool.connect();
-  onTestFinished(() => holder.release());
-  await holder.query("BEGIN; LOCK TABLE simcat.scenarios IN ACCESS EXCLUSIVE MODE");
-  const running = start(["sync"]);
+  const holder = await holdLocks(database, "LOCK TABLE simcat.scenarios IN ACCESS EXCLUSIVE MODE");
+  const running = call(["sync"]);
 
   // It finds out whether the tables can be written.
   await untilSession(query, "query LIKE '%SELECT NULL::%' AND wait_event_type = 'Lock'");
   await holder.query("ROLLBACK");
 
-  expect((await running.ended).code).toBe(0);
+  expect((await running).code).toBe(0);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 });
 

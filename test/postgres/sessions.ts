@@ -1,5 +1,7 @@
-import { expect, vi } from "vitest";
+import type pg from "pg";
+import { expect, onTestFinished, vi } from "vitest";
 import type { Query } from "../process/service-rows.ts";
+import type { TestDatabase } from "../support/database.ts";
 
 export interface Session {
   readonly pid: number;
@@ -29,3 +31,11 @@ export async function untilSession(query: Query, condition: string): Promise<Ses
 }
 
 export const WAITS_FOR_LOCK = "wait_event_type = 'Lock'";
+
+/** Begins a transaction with these statements. Its locks are held until it ends, at the latest after the test. */
+export async function holdLocks({ pool }: TestDatabase, statements: string): Promise<pg.PoolClient> {
+  const holder = await pool.connect();
+  onTestFinished(() => holder.release());
+  await holder.query(`BEGIN; ${statements}`);
+  return holder;
+}

@@ -1,15 +1,15 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import { library, numbered } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
-import { told } from "./told.ts";
+import { holdLocks } from "./sessions.ts";
+import { databaseFailed, told } from "./told.ts";
 
-const NAMED = expect.stringMatching(
-  /^simcat\.\w+ is locked by session \d+ \(.*\); wait until it ends, or end it: SELECT pg_terminate_backend\(\d+\)$/,
-);
+const LOCKED =
+  /^simcat\.\w+ is locked by session \d+ \(.*\); wait until it ends, or end it: SELECT pg_terminate_backend\(\d+\)$/;
 
 /** All of them wait at the same time, because each takes half a minute or more. */
 test("locks, a dead server and no free connection end a run in bounded time (faults 79, 81, 83, 167 and 190)", async () => {
@@ -26,25 +26,23 @@ test("locks, a dead server and no free connection end a run in bounded time (fau
 
 async function lockedTable(table: string, mode = "ACCESS EXCLUSIVE"): Promise<void> {
   const where = `held: ${table}, ${mode}`;
-  const { query, database, service, call, simcat, asked } = await syncedFixture([
+  const { query, database, service, call, asked } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
   const before = await storedRows(query);
   service.change("bob", "Water", { lastModified: "2024-01-02 at 3:04 PM" });
   asked();
-  const holder = await database.pool.connect();
-  onTestFinished(() => holder.release());
-  await holder.query(`BEGIN; LOCK TABLE simcat.${table} IN ${mode} MODE`);
+  const holder = await holdLocks(database, `LOCK TABLE simcat.${table} IN ${mode} MODE`);
   const startedAt = performance.now();
 
-  const ended = await simcat(["sync"]);
+  const ended = await call(["sync"]);
 
   const took = performance.now() - startedAt;
   await holder.query("ROLLBACK");
   // The state of the libraries is read before the run begins, too.
   const isBeforeTheRun = ["leases", "sync_runs", "library_sync"].includes(table);
-  expect({ where, ...told(ended) }).toEqual({ where, exit: 69, code: "database_failed", said: NAMED });
+  expect({ where, ...told(ended) }).toEqual({ where, ...databaseFailed(LOCKED) });
   expect(took, where).toBeLessThan(75_000);
   const { libraries, scenarios } = await storedRows(query);
   expect({ where, libraries, scenarios }).toEqual({ where, libraries: before.libraries, scenarios: before.scenarios });
@@ -75,11 +73,8 @@ async function serverStaysDown(): Promise<void> {
   const startedAt = performance.now();
   const ended = await running.ended;
 
-  expect(told(ended)).toEqual({
-    exit: 69,
-    code: "database_failed",
-    said: expect.stringMatching(/ECONNREFUSED.*; check that the server runs and that DATABASE_URL names it/),
-  });
+  const refused = /ECONNREFUSED.*; check that the server runs and that DATABASE_URL names it/;
+  expect(told(ended)).toEqual(databaseFailed(refused));
   expect(performance.now() - startedAt).toBeLessThan(100_000);
   expect(ended.stdout).toMatch(/^sync database failed in /);
   const lines = ended.stderr.slice(logged).split("\n");
@@ -98,46 +93,33 @@ async function serverStaysDown(): Promise<void> {
 }
 
 async function noConnectionLeft(): Promise<void> {
-  const { database, simcat, asked } = await fixture([library("alice", "Fire")]);
+  const { database, call, asked } = await fixture([library("alice", "Fire")]);
   const { url } = await createRole(database, { attributes: "CONNECTION LIMIT 0" });
   const startedAt = performance.now();
 
-  const ended = await simcat(["sync"], { DATABASE_URL: url });
+  const ended = await call(["sync"], { DATABASE_URL: url });
 
-  expect(told(ended)).toEqual({
-    exit: 69,
-    code: "database_failed",
-    said: expect.stringMatching(
-      /^connecting to the database failed: too many connections for role .* \(53300\); raise the role's or the server's connection limit, or end other sessions$/,
-    ),
-  });
+  const refused =
+    /^connecting to the database failed: too many connections for role .* \(53300\); raise the role's or the server's connection limit, or end other sessions$/;
+  expect(told(ended)).toEqual(databaseFailed(refused));
   expect(performance.now() - startedAt).toBeLessThan(30_000);
   expect(asked()).toEqual([]);
 }
 
 /** A forgotten transaction locks the row of a released lease. Nothing else holds it. */
 async function lockedLease(): Promise<void> {
-  const { database, start, asked } = await syncedFixture([library("alice", "Fire")]);
-  const holder = await database.pool.connect();
-  onTestFinished(() => holder.release());
-  await holder.query("BEGIN; SET LOCAL application_name = 'forgotten'; SELECT FROM simcat.leases FOR UPDATE");
+  const { database, call, asked } = await syncedFixture([library("alice", "Fire")]);
+  const locking = "SET LOCAL application_name = 'forgotten'; SELECT FROM simcat.leases FOR UPDATE";
+  const holder = await holdLocks(database, locking);
   const { rows } = await holder.query("SELECT pg_backend_pid() AS pid, current_user AS role");
   const [{ pid, role }] = rows;
 
-  const running = start(["sync"]);
-  // It waits for a minute, which is as long as the harness waits.
-  await vi.waitFor(() => expect(running.output()).toContain("is locked by"), { timeout: 120_000, interval: 500 });
-  const ended = await running.ended;
+  const ended = await call(["sync"]);
 
   await holder.query("ROLLBACK");
   const session = `simcat.leases is locked by session ${pid} \\(role ${role}, forgotten, for [67]\\d s\\)`;
-  expect(told(ended)).toEqual({
-    exit: 69,
-    code: "database_failed",
-    said: expect.stringMatching(
-      new RegExp(`^${session}; wait until it ends, or end it: SELECT pg_terminate_backend\\(${pid}\\)$`),
-    ),
-  });
+  const said = `^${session}; wait until it ends, or end it: SELECT pg_terminate_backend\\(${pid}\\)$`;
+  expect(told(ended)).toEqual(databaseFailed(new RegExp(said)));
   expect(ended.stderr).toContain("waiting for a lock on the lease");
   expect(ended.stdout + ended.stderr).not.toContain("another run");
   expect(asked()).toEqual([]);

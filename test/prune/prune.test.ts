@@ -1,6 +1,5 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
-import { connect, disconnect, type Pool } from "../../src/db/connect.ts";
 import { withLease } from "../../src/db/lease.ts";
 import { countPrunable, type PrunedRows, pruneUnderLease } from "../../src/db/prune.ts";
 import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
@@ -10,6 +9,7 @@ import { serve } from "../mock/service.ts";
 import { addRows } from "../reporting/stored-rows.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { library } from "../support/organization.ts";
+import { openPool } from "../support/pool.ts";
 import { fingerprintRows, simcat } from "../verify/simcat.ts";
 
 const never = new AbortController().signal;
@@ -391,12 +391,6 @@ const NOTHING: PrunedRows = {
   rejects: 0,
   events: 0,
 };
-
-async function openPool(database: TestDatabase): Promise<Pool> {
-  const pool = await connect(database.url, {}, never);
-  onTestFinished(() => disconnect(pool));
-  return pool;
-}
 
 async function pruneUntil(
   database: TestDatabase,
