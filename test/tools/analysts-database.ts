@@ -27,7 +27,7 @@ const LIBRARIES = [
 export interface AnalystsDatabase {
   /** A session of simcat_reader that ends with the test. */
   reader(): Promise<pg.Client>;
-  /** The same for the owner of the database. */
+  /** The same for the owner of the database, in a transaction that is rolled back. */
   admin(): Promise<pg.Client>;
 }
 
@@ -43,7 +43,11 @@ export function useAnalystsDatabase(): AnalystsDatabase {
   });
   return {
     reader: () => cluster.session(database, "simcat_reader"),
-    admin: () => cluster.session(database),
+    async admin() {
+      const session = await cluster.session(database);
+      await session.query("BEGIN");
+      return session;
+    },
   };
 }
 

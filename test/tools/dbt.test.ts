@@ -38,9 +38,9 @@ const sources = properties.flatMap(({ sources = [] }) => sources);
 const described = properties.flatMap(({ models = [] }) => models);
 const SCHEMA = "analysis_of_the_test";
 
-/** Creates the models as views in a separate schema, as dbt would; the end of the session rolls them back. */
-async function build(client: pg.Client): Promise<void> {
-  await client.query(`BEGIN; CREATE SCHEMA ${SCHEMA}`);
+/** Creates the models as views in a separate schema, as dbt would. */
+async function build(client: pg.Client): Promise<pg.Client> {
+  await client.query(`CREATE SCHEMA ${SCHEMA}`);
   const built = new Set<string>();
   while (built.size < models.length) {
     const ready = models.filter(({ name, text }) => {
@@ -57,6 +57,7 @@ async function build(client: pg.Client): Promise<void> {
       built.add(name);
     }
   }
+  return client;
 }
 
 // `.ci/check-dbt` runs dbt itself.
@@ -64,8 +65,7 @@ describe("the dbt project", () => {
   const analysts = useAnalystsDatabase();
 
   test("has sources, models and columns that exist, and passes its own data tests even with hostile names", async () => {
-    const admin = await analysts.admin();
-    await build(admin);
+    const admin = await build(await analysts.admin());
     expect(described.map(({ name }) => name).sort()).toEqual(models.map(({ name }) => name).sort());
     expect(sources.map(({ schema }) => schema)).toEqual(["simcat_report"]);
     const all = [
@@ -92,8 +92,7 @@ describe("the dbt project", () => {
   });
 
   test("has contracts of the marts with exactly the columns and types that the queries have", async () => {
-    const admin = await analysts.admin();
-    await build(admin);
+    const admin = await build(await analysts.admin());
     const marts = described.filter(({ name }) => !name.startsWith("stg_"));
     expect(marts.map(({ name }) => name).sort()).toEqual([
       ...["libraries", "library_versions", "owners", "results", "stale_results", "time_spine_daily"],
@@ -110,8 +109,7 @@ describe("the dbt project", () => {
   });
 
   test("counts all rows", async () => {
-    const admin = await analysts.admin();
-    await build(admin);
+    const admin = await build(await analysts.admin());
     const owners = await admin.query({
       text: `SELECT owner, libraries::int, bytes::int, sizes_unread::int, parents::int, parents_never_run::int
              FROM ${SCHEMA}.owners ORDER BY owner`,

@@ -207,7 +207,6 @@ describe("the Grafana dashboard", () => {
 
   test("shades what is later than the last complete copy, and the time between runs of different days", async () => {
     const admin = await analysts.admin();
-    await admin.query("BEGIN");
     await admin.query(`
       INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, listing_complete, version)
       SELECT 'sync', 'cli', 'ok', now() - ago * interval '1 hour', now() - ago * interval '1 hour', true, '1'
@@ -226,22 +225,18 @@ describe("the Grafana dashboard", () => {
     expect([null, unread[0]]).toEqual(Object.values(known[0] as object));
     const gaps = await answer(admin, "No run", EVERYTHING);
     expect(gaps.map(([from, to]) => ((to as Date).getTime() - (from as Date).getTime()) / HOUR_MS)).toEqual([30]);
-    await admin.query("ROLLBACK");
   });
 
   test("does not show as activity what was only read later than the history began", async () => {
     const admin = await analysts.admin();
-    await admin.query("BEGIN");
     await admin.query(`
       INSERT INTO simcat.events (owner, library_name, kind, seen_at, run_id, scenarios, results, bytes)
       SELECT 'ann', 'Late', 'loaded', now(), 2, 0, 0, 0`);
     expect(await answer(admin, "Activity seen by simcat", { owner: ["ann"], package: ALL })).toEqual([]);
-    await admin.query("ROLLBACK");
   });
 
   test("counts the results that question 12 counts, those included that were deleted since", async () => {
     const admin = await analysts.admin();
-    await admin.query("BEGIN");
     await admin.query(`
       INSERT INTO simcat.events (owner, library_name, scenario_id, kind, seen_at, run_id, is_result, service_date, scenarios, results, bytes)
       SELECT 'ann', 'Forest', 90 + n, kind, now(), 2, true, now() - interval '1 hour', change, change, 0
@@ -260,12 +255,10 @@ describe("the Grafana dashboard", () => {
     expect(await counted()).toEqual([["ann", "3"]]);
     const { rows: known } = await admin.query<{ results: string }>(week);
     expect(known.map(({ results }) => Number(results)).reduce((sum, one) => sum + one)).toBe(3);
-    await admin.query("ROLLBACK");
   });
 
   test("gives the reason of only one reject as an example", async () => {
     const admin = await analysts.admin();
-    await admin.query("BEGIN");
     await admin.query(`
       INSERT INTO simcat.rejects (owner, library_name, kind, code, reason, path, run_id, payload, fingerprint, first_seen_at, last_seen_at)
       SELECT 'ann', 'Forest', 'scenario', 'bad_text', 'reason ' || n, '/' || n, 1, '', n, now(), now() FROM generate_series(1, 3) AS n`);
@@ -276,7 +269,6 @@ describe("the Grafana dashboard", () => {
       "3",
       "it could not be stored, the first because of bad_text: reason 1",
     ]);
-    await admin.query("ROLLBACK");
   });
 
   test("does not count a date in the future as recent work (fault 128)", async () => {
@@ -290,7 +282,6 @@ describe("the Grafana dashboard", () => {
     { days: 40, basis: "a line through 40 days", forecast: [1000, 70_000, 130_000, 405_000, 1] },
   ])("forecasts storage only from 30 days of snapshots: $days", async ({ days, basis, forecast }) => {
     const admin = await analysts.admin();
-    await admin.query("BEGIN");
     await admin.query(`
       INSERT INTO simcat.snapshot_days (day, run_id, taken_at)
       SELECT (now() AT TIME ZONE 'UTC')::date - ago, 1, now() FROM generate_series(0, ${days - 1}) AS ago
@@ -301,6 +292,5 @@ describe("the Grafana dashboard", () => {
     const [row = []] = await answer(admin, "Storage forecast", { owner: ["eve"], package: ALL });
     const round = (value: number | null) => (value === null ? null : Math.round(value));
     expect([row[0], row[1], ...row.slice(2).map(round)]).toEqual([String(days), basis, ...forecast]);
-    await admin.query("ROLLBACK");
   });
 });
