@@ -1,11 +1,12 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { withService } from "../../src/cli/connections.ts";
+import { loadServiceSettings } from "../../src/cli/settings.ts";
 import { createClock } from "../../src/db/clock.ts";
 import type { Pool } from "../../src/db/connect.ts";
 import { pruneUnderLease } from "../../src/db/prune.ts";
-import { openService } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
-import { parseShare } from "../../src/units.ts";
-import { API_KEY, type Fixture, fixture } from "../support/fixture.ts";
+import { createContext } from "../support/call-cli.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { openPool } from "../support/pool.ts";
@@ -70,37 +71,17 @@ async function openExplained({ database }: Fixture): Promise<{ pool: Pool; plans
 /** A sync of bob's libraries, within this process. */
 async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[] }> {
   const { pool, plans } = await openExplained(made);
-  const client = openService({
-    baseUrl: new URL(made.service.url),
-    apiKey: API_KEY,
-    defaultOwner: null,
-    concurrency: 8,
-    maxRps: null,
-    requestTimeoutMs: 60_000,
-    maxRetries: 1,
-    maxRetryWaitMs: 60_000,
-    maxBodyBytes: 1 << 26,
-    version: "test",
-    mask: (message: string) => message,
-    environment: {},
-  });
-  onTestFinished(() => client.close());
-  const maxRemoved = parseShare("30%");
-  if (maxRemoved === null) throw new Error("no share");
-  const settings = { concurrency: 8, fullEveryMs: 7 * 86_400_000, maxRemoved, serviceTimezone: "UTC" };
-  const tools = {
-    pool,
-    clock: await createClock(pool, never),
-    service: client,
-    settings,
-    version: "test",
-    mask: (message: string) => message,
-    onEvent: () => {},
-  };
+  const context = createContext(made.environment);
+  const { mask, version } = context;
+  const settings = loadServiceSettings(context);
+  const clock = await createClock(pool, never);
   const selection = { libraries: [], owners: ["bob"] };
   const request = { kind: "sync", trigger: "cli", selection, allowRemovals: false, restart: false } as const;
   const memory = { bytes: 48 * 2 ** 20, itemsOfList: 40, itemsAtOnce: 100 };
-  const { summary } = await runSync({ ...tools, memory }, request, never);
+  const ignore = () => {};
+  const { summary } = await withService(context, settings, ignore, (service) =>
+    runSync({ pool, clock, service, settings, version, mask, onEvent: ignore, memory }, request, never),
+  );
   return { status: summary.status, plans };
 }
 
