@@ -2,16 +2,13 @@ import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-interface Journal {
-  readonly entries: { idx: number; when: number; tag: string; version: string; breakpoints: boolean }[];
-}
-
 /** A copy of simcat's migrations with one more; deleted after the test. */
 export async function withOneMore(sql: string): Promise<string> {
   const folder = await copyMigrations();
-  const journal = await readJournal();
+  const file = join(folder, "meta", "_journal.json");
+  const journal: { entries: object[] } = JSON.parse(await readFile(file, "utf8"));
   journal.entries.push({ idx: 9999, when: 4_102_444_800_000, tag: "9999_later", version: "7", breakpoints: true });
-  await writeFile(join(folder, "meta", "_journal.json"), JSON.stringify(journal));
+  await writeFile(file, JSON.stringify(journal));
   await writeFile(join(folder, "9999_later.sql"), sql);
   return folder;
 }
@@ -32,8 +29,4 @@ async function copyMigrations(): Promise<string> {
   const folder = temporaryDirectory();
   await cp("migrations", folder, { recursive: true });
   return folder;
-}
-
-async function readJournal(): Promise<Journal> {
-  return JSON.parse(await readFile("migrations/meta/_journal.json", "utf8"));
 }

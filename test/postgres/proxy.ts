@@ -29,8 +29,6 @@ export interface PostgresProxy {
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  const proxy: Pick<PostgresProxy, "judge" | "endAtOnce"> = { judge: () => "pass", endAtOnce: 0 };
-
   const server = createServer((client) => {
     const upstream = createConnection(Number(target.port), target.hostname);
     let verdict: Verdict = "pass";
@@ -77,23 +75,13 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     for (const socket of sockets) socket.resetAndDestroy();
   };
 
-  return {
+  const proxy: PostgresProxy = {
+    judge: () => "pass",
+    endAtOnce: 0,
     url(url) {
       const through = new URL(url);
       through.host = `127.0.0.1:${port}`;
       return through.href;
-    },
-    get judge() {
-      return proxy.judge;
-    },
-    set judge(judge) {
-      proxy.judge = judge;
-    },
-    get endAtOnce() {
-      return proxy.endAtOnce;
-    },
-    set endAtOnce(count) {
-      proxy.endAtOnce = count;
     },
     cutAll,
     goDown() {
@@ -101,6 +89,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       cutAll();
     },
   };
+  return proxy;
 }
 
 /** The message of a server that shuts down. */

@@ -5,19 +5,15 @@ import { streamRows } from "../../src/db/read/stream-rows.ts";
 import { keyText } from "../../src/key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../src/model.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import { NEVER_READ } from "../support/sync-state.ts";
 
 const USUAL: SyncState = {
+  ...NEVER_READ,
   listedText: "1 May 2024",
   bookmark: "1 May 2024",
   contentHash: "a hash",
   bookmarkSeenAt: Date.UTC(2024, 4, 2, 3, 4, 5, 678),
   contentReadAt: Date.UTC(2026, 10, 22),
-  rereadReason: null,
-  hasAbsences: false,
-  failures: 0,
-  lastFailedAt: null,
-  suspectReads: 0,
-  removalHeldAt: null,
 };
 
 function usual(key: LibraryKey, sync: Partial<SyncState> = {}): StoredLibrary {
