@@ -41,42 +41,31 @@ test("a settled library whose listed date equals its bookmark is skipped (fault 
   expect(decide(listed("a"), stored("a"), WEEKLY)).toEqual({ kind: "skip", reason: "unchanged" });
 });
 
-test("a library that was never stored is read", () => {
-  const read = { kind: "read", reason: "never read" };
-  expect(decide(listed("a"), null, WEEKLY)).toEqual(read);
-  expect(decide(listed("a"), stored("a", {}, "listed"), WEEKLY)).toEqual(read);
-  expect(decide(listed("a"), { key: stored("a").key, state: "live", sync: null }, WEEKLY)).toEqual(read);
-  expect(decide(listed("a"), stored("a", { contentReadAt: null }), WEEKLY)).toEqual(read);
-  expect(decide(listed("a", null), null, WEEKLY)).toEqual(read);
-});
+const REJECTED = { ...listed("a"), source: null };
+const owing = (rereadReason: RereadReason) => stored("a", { rereadReason });
 
-test.each(["2024-05-01T11:59:00Z", "2024-05-01T11:57:00Z", "2024-05-01T11:58:00.000Z", `${TEXT} `])(
-  "any other text is a change, whether later, earlier or the same moment: %j",
-  (text) => {
-    expect(decide(listed("a", text), stored("a"), WEEKLY)).toEqual({ kind: "read", reason: "listed date changed" });
-  },
-);
-
-test("a missing date equals no text, not even a missing one", () => {
-  const read = { kind: "read", reason: "no listed date" };
-  expect(decide(listed("a", null), stored("a"), WEEKLY)).toEqual(read);
-  expect(decide(listed("a", null), stored("a", { bookmark: null, listedText: null }), WEEKLY)).toEqual(read);
-  expect(decide(listed("a", ""), stored("a", { bookmark: "", listedText: "" }), WEEKLY)).toEqual(read);
-});
-
-test.each<RereadReason>(["rejects", "failure", "shrunk", "restored"])(
-  "a library that owes a read is read: %s",
-  (owes) => {
-    expect(decide(listed("a"), stored("a", { rereadReason: owes }), WEEKLY)).toEqual({
-      kind: "read",
-      reason: `owes a read: ${owes}`,
-    });
-  },
-);
-
-test("a library whose entry is a reject is read, even with the date of the bookmark (fault 28)", () => {
-  const rejected = { ...listed("a"), source: null };
-  expect(decide(rejected, stored("a"), WEEKLY)).toEqual({ kind: "read", reason: "owes a read: rejects" });
+test.each<[what: string, ListedLibrary, StoredLibrary | null, ReadAction["reason"]]>([
+  ["was never stored", listed("a"), null, "never read"],
+  ["was never stored and has no date", listed("a", null), null, "never read"],
+  ["was only listed", listed("a"), stored("a", {}, "listed"), "never read"],
+  ["was stored without bookkeeping", listed("a"), { key: stored("a").key, state: "live", sync: null }, "never read"],
+  ["was stored without a read", listed("a"), stored("a", { contentReadAt: null }), "never read"],
+  ["has a later date", listed("a", "2024-05-01T11:59:00Z"), stored("a"), "listed date changed"],
+  ["has an earlier date", listed("a", "2024-05-01T11:57:00Z"), stored("a"), "listed date changed"],
+  ["has another text of its date", listed("a", "2024-05-01T11:58:00.000Z"), stored("a"), "listed date changed"],
+  ["has a blank after its date", listed("a", `${TEXT} `), stored("a"), "listed date changed"],
+  ["has no date any more", listed("a", null), stored("a"), "no listed date"],
+  ["never had a date", listed("a", null), stored("a", { bookmark: null, listedText: null }), "no listed date"],
+  ["has an empty date", listed("a", ""), stored("a", { bookmark: "", listedText: "" }), "no listed date"],
+  ["has its date again after another", listed("a"), stored("a", { listedText: "2024-05-02" }), "not settled yet"],
+  ["had rejects", listed("a"), owing("rejects"), "owes a read: rejects"],
+  ["failed", listed("a"), owing("failure"), "owes a read: failure"],
+  ["shrank", listed("a"), owing("shrunk"), "owes a read: shrunk"],
+  ["returned", listed("a"), owing("restored"), "owes a read: restored"],
+  ["returns (fault 46)", listed("a"), stored("a", {}, "removed"), "owes a read: restored"],
+  ["is a reject with the date of the bookmark (fault 28)", REJECTED, stored("a"), "owes a read: rejects"],
+])("a library is read if it %s", (_, entry, row, reason) => {
+  expect(decide(entry, row, WEEKLY)).toEqual({ kind: "read", reason });
 });
 
 const SKIPPED = { kind: "skip", reason: "backing off" };
@@ -109,11 +98,6 @@ test("a library that backs off is tried if its date changes, it returns, a backf
   expect(decide(listed("a"), failed(9, 1), { ...WEEKLY, namesLibraries: true })).toEqual(TRIED);
 });
 
-test("a removed library that is listed again is read (fault 46)", () => {
-  const read = { kind: "read", reason: "owes a read: restored" };
-  expect(decide(listed("a"), stored("a", {}, "removed"), WEEKLY)).toEqual(read);
-});
-
 test("an unsettled library is read when its next read is due, and not before", () => {
   const library = stored("a", FRESH);
   const skip = { kind: "skip", reason: "settling" };
@@ -122,11 +106,6 @@ test("an unsettled library is read when its next read is due, and not before", (
     kind: "read",
     reason: "not settled yet",
   });
-});
-
-test("a date that returns after another one was listed is read at once", () => {
-  const library = stored("a", { listedText: "2024-05-01T11:59:00Z" });
-  expect(decide(listed("a"), library, WEEKLY)).toEqual({ kind: "read", reason: "not settled yet" });
 });
 
 test("a full read is due at its moment, settled or not", () => {
