@@ -52,11 +52,7 @@ const steps = jobs.flatMap((job) => job.steps);
 
 test("workflows pin each action by its commit, and name its version (fault 175)", () => {
   const uses = workflowFiles.flatMap((file) => [...readFileSync(file, "utf8").matchAll(/^.*uses:\s*(.*)$/gm)]);
-  expect(
-    uses
-      .map(([, action]) => action)
-      .filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action ?? "")),
-  ).toEqual([]);
+  for (const [, action] of uses) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   expect(uses).toHaveLength(steps.filter((step) => step.uses !== undefined).length);
 });
 
@@ -64,9 +60,7 @@ test("workflows name each image with its digest (fault 175)", () => {
   const images = workflowFiles.flatMap((file) => [
     ...readFileSync(file, "utf8").matchAll(/^\s*(?:container|image): (?!\$\{\{ matrix\.image \}\}$)(\S.*)$/gm),
   ]);
-  expect(
-    images.map(([, image]) => image).filter((image) => !/^\S+:\S+@sha256:[0-9a-f]{64}$/.test(image ?? "")),
-  ).toEqual([]);
+  for (const [, image] of images) expect(image).toMatch(/^\S+:\S+@sha256:[0-9a-f]{64}$/);
   expect(images.length).toBeGreaterThan(8);
 });
 
@@ -74,9 +68,7 @@ test("no checkout leaves a token, and a workflow may only read unless a job says
   const checkouts = steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
   expect(checkouts.length).toBeGreaterThan(3);
   expect(checkouts.filter((step) => step.with?.["persist-credentials"] !== false)).toEqual([]);
-  expect(workflowFiles.map((file) => workflowOf(file).permissions)).toEqual(
-    workflowFiles.map(() => ({ contents: "read" })),
-  );
+  for (const file of workflowFiles) expect(workflowOf(file).permissions).toEqual({ contents: "read" });
 });
 
 test("a job that may write runs only programs of the runner, not the project or a package (fault 175)", () => {
@@ -86,18 +78,12 @@ test("a job that may write runs only programs of the runner, not the project or 
     image: { packages: "write" },
     release: { contents: "write" },
   });
-  for (const { steps } of writing) {
-    const actions = steps.flatMap(({ uses }) => uses?.split("@")[0] ?? []);
-    expect(actions.filter((action) => !["actions/download-artifact", "actions/setup-node"].includes(action))).toEqual(
-      [],
-    );
-    const programs = steps.flatMap(({ run }) => run?.match(/^\S+ \S+/)?.[0] ?? []);
-    expect(
-      programs.filter((program) => !["npm publish", "skopeo login", "skopeo copy", "gh release"].includes(program)),
-    ).toEqual([]);
-    expect(
-      steps.filter(({ run }) => run !== undefined && /[;&|]|npm (?!publish --ignore-scripts )|\n./.test(run)),
-    ).toEqual([]);
+  const written = writing.flatMap((job) => job.steps);
+  for (const action of written.flatMap(({ uses }) => uses ?? []))
+    expect(action).toMatch(/^actions\/(download-artifact|setup-node)@/);
+  for (const program of written.flatMap((step) => step.run ?? [])) {
+    expect(program).toMatch(/^(npm publish|skopeo login|skopeo copy|gh release)\b/);
+    expect(program).not.toMatch(/[;&|]|npm (?!publish --ignore-scripts )|\n./);
   }
 });
 

@@ -70,13 +70,9 @@ async function rowsOf<T extends pg.QueryResultRow>(client: pg.Client, sql: strin
 
 test("the migrator owns what it made, and makes no roles and no databases", async () => {
   const migrator = await shared("simcat_migrator");
-  expect(
-    await rowsOf(
-      migrator,
-      `SELECT DISTINCT pg_get_userbyid(relowner)::text AS owner FROM pg_class
-       WHERE relnamespace IN ('simcat'::regnamespace, 'simcat_migrations'::regnamespace, 'simcat_report'::regnamespace)`,
-    ),
-  ).toEqual([{ owner: "simcat_migrator" }]);
+  const owners = `SELECT DISTINCT pg_get_userbyid(relowner)::text AS owner FROM pg_class
+    WHERE relnamespace IN ('simcat'::regnamespace, 'simcat_migrations'::regnamespace, 'simcat_report'::regnamespace)`;
+  expect(await rowsOf(migrator, owners)).toEqual([{ owner: "simcat_migrator" }]);
   await expectRefused(migrator, ["CREATE ROLE another", "CREATE DATABASE another"]);
 });
 
@@ -257,17 +253,13 @@ describe("the reader", () => {
     expect(await answerTo(reader, "SELECT * FROM simcat_report.of_the_test")).toBe("done");
     expect(await answerTo(reader, "SELECT FROM simcat.libraries")).toBe(REFUSED);
     expect(await answerTo(reader, "SELECT FROM simcat_migrations.__drizzle_migrations")).toBe(REFUSED);
-    expect(
-      await rowsOf(
-        reader,
-        `SELECT n.nspname AS schema,
-           bool_and(has_table_privilege(c.oid, 'SELECT')) AS every, bool_or(has_table_privilege(c.oid, 'SELECT')) AS any,
-           bool_or(has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')) AS writes
-         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-         WHERE c.relkind IN ('r', 'p', 'v', 'm') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
-         GROUP BY 1 ORDER BY 1`,
-      ),
-    ).toEqual([
+    const rights = `SELECT n.nspname AS schema,
+        bool_and(has_table_privilege(c.oid, 'SELECT')) AS every, bool_or(has_table_privilege(c.oid, 'SELECT')) AS any,
+        bool_or(has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')) AS writes
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind IN ('r', 'p', 'v', 'm') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+      GROUP BY 1 ORDER BY 1`;
+    expect(await rowsOf(reader, rights)).toEqual([
       { schema: "simcat", every: false, any: false, writes: false },
       { schema: "simcat_migrations", every: false, any: false, writes: false },
       { schema: "simcat_report", every: true, any: true, writes: false },

@@ -53,10 +53,7 @@ test("keeps the data of 0.1.0, makes simcat an ordinary role, follows no link of
   const stateDir = newStateDir();
   const first = await openTestPostgres(stateDir);
   await migrate(first.url, never);
-  await query(
-    first.url,
-    "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('kept', 'a test', 1, now())",
-  );
+  await query(first.url, "INSERT INTO simcat.leases VALUES ('kept', 'a test', 1, now())");
   await first.stop();
   const victim = join(dirname(stateDir), "victim");
   mkdirSync(victim);
@@ -67,21 +64,12 @@ test("keeps the data of 0.1.0, makes simcat an ordinary role, follows no link of
 
   expect(readFileSync(join(victim, "file"), "utf8")).toBe("precious");
   expect(statSync(join(stateDir, "postgres")).uid).toBe(process.getuid?.());
-  expect(readdirSync(join(stateDir, "postgres")).sort()).toEqual([
-    "data",
-    "password",
-    "pgpass",
-    "port",
-    "postgres.log",
-  ]);
+  const files = readdirSync(join(stateDir, "postgres")).sort();
+  expect(files).toEqual(["data", "password", "pgpass", "port", "postgres.log"]);
   expect(await query(upgraded.url, "SELECT name FROM simcat.leases")).toEqual([{ name: "kept" }]);
-  expect(
-    await query(
-      upgraded.url,
-      `SELECT relowner::regrole::text AS owner, rolsuper FROM pg_class JOIN pg_roles r ON r.oid = relowner
-       WHERE relnamespace::regnamespace::text ~ '^simcat' GROUP BY 1, 2`,
-    ),
-  ).toEqual([{ owner: "simcat", rolsuper: false }]);
+  const owners = `SELECT relowner::regrole::text AS owner, rolsuper FROM pg_class JOIN pg_roles r ON r.oid = relowner
+    WHERE relnamespace::regnamespace::text ~ '^simcat' GROUP BY 1, 2`;
+  expect(await query(upgraded.url, owners)).toEqual([{ owner: "simcat", rolsuper: false }]);
   await migrate(upgraded.url, never);
   expect(await query(upgraded.readerUrl, "SELECT FROM libraries")).toEqual([]);
   await upgraded.stop();

@@ -34,12 +34,9 @@ test("a change of a day to come is undone with its snapshot, and a state keeps t
   await database.query("UPDATE simcat.library_sync SET content_read_at = '2026-03-02T08:00:00Z'");
   await snapshotAt("2026-03-02T12:00:00Z", 1);
   await snapshotAt("2026-03-03T12:00:00Z", 3);
-  expect(
-    await database.query(
-      `SELECT day::text, parents::int, results::int, bytes::int, (read_age_seconds / 3600)::int AS hours
-       FROM simcat_report.daily_libraries ORDER BY day`,
-    ),
-  ).toEqual([
+  const states = `SELECT day::text, parents::int, results::int, bytes::int, (read_age_seconds / 3600)::int AS hours
+    FROM simcat_report.daily_libraries ORDER BY day`;
+  expect(await database.query(states)).toEqual([
     { day: "2026-03-01", parents: 1, results: 2, bytes: 1, hours: 1 },
     { day: "2026-03-02", parents: 1, results: 2, bytes: 1, hours: 25 },
     { day: "2026-03-03", parents: 1, results: 2, bytes: 3, hours: 28 },
@@ -64,16 +61,11 @@ test("reads without a change begin no row, whatever their number, and a change b
   await setClock("2026-03-02T12:00:00Z");
   await takeSnapshot(2);
 
-  expect(
-    await database.query(
-      "SELECT owner, library_name, bytes::int FROM simcat.library_days WHERE from_day = '2026-03-02'",
-    ),
-  ).toEqual([{ owner: "owner 1", library_name: "library 1", bytes: 7 }]);
-  expect(
-    await database.query(`
-      SELECT DISTINCT day::text, (oldest_read_age_seconds / 3600)::int AS hours, count(*)::int AS owners
-      FROM simcat_report.daily_owners GROUP BY 1, 2 ORDER BY 1, 2`),
-  ).toEqual([
+  const begun = "SELECT owner, library_name, bytes::int FROM simcat.library_days WHERE from_day = '2026-03-02'";
+  expect(await database.query(begun)).toEqual([{ owner: "owner 1", library_name: "library 1", bytes: 7 }]);
+  const ages = `SELECT DISTINCT day::text, (oldest_read_age_seconds / 3600)::int AS hours, count(*)::int AS owners
+    FROM simcat_report.daily_owners GROUP BY 1, 2 ORDER BY 1, 2`;
+  expect(await database.query(ages)).toEqual([
     { day: "2026-03-01", hours: 1, owners: 100 },
     { day: "2026-03-02", hours: 4, owners: 20 },
     { day: "2026-03-02", hours: 25, owners: 80 },
