@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { createOrganization } from "../../src/mock/organization.ts";
-import { runCli } from "../support/cli.ts";
+import { callCli } from "../support/call-cli.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { findProgram } from "../support/programs.ts";
 import { useCluster } from "./cluster.ts";
@@ -23,7 +23,7 @@ async function organization(prefix: string, libraries: number): Promise<string> 
     apiKey: KEY,
   });
   onTestFinished(() => service.stop());
-  const { code, stderr } = await runCli(["backfill"], {
+  const { code, stderr } = await callCli(["backfill"], {
     SIMCAT_BASE_URL: service.url,
     SIMCAT_API_KEY: KEY,
     DATABASE_URL: cluster.url(database, `${prefix}_writer`),

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { runCli } from "../support/cli.ts";
+import { callCli } from "../support/call-cli.ts";
 import { newStateDir } from "./keepers.ts";
 
 test("commands print where the embedded database is when they create it, and else only with --verbose", async () => {
   const environment = { SIMCAT_STATE_DIR: newStateDir(), SIMCAT_LOG_FORMAT: "pretty" };
   const linesOf = async (...args: string[]) => {
-    const { code, stderr } = await runCli(args, environment);
+    const { code, stderr } = await callCli(args, environment);
     return { code, lines: stderr.split("\n").map((line) => line.replace(/ (?:\(first time|at postgres:).*/, "")) };
   };
   const where = "the embedded database is";
