@@ -51,36 +51,25 @@ describe("a library", () => {
   });
 });
 
-describe("events", () => {
-  const withEvents = async () => {
-    const database = await freshTestDatabase();
-    await insertLibrary(database, "gone", OLD);
-    await database.query(
-      `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
-       SELECT CASE WHEN n > 1 THEN $1 ELSE $2 END::timestamptz, 1, 'changed', 'o', 'gone', 0, 0, 0 FROM generate_series(1, 25001) AS n`,
-      [OLD, AT],
-    );
-    return database;
-  };
-  const left = async ({ query }: TestDatabase) =>
-    (await query<{ n: number }>("SELECT count(*)::int AS n FROM simcat.events"))[0]?.n;
-  const recorded = ({ query }: TestDatabase) => query("SELECT cutoff, events FROM simcat.prunes");
+test("events are kept, also those of deleted libraries; --events deletes those before the cutoff", async () => {
+  const database = await freshTestDatabase();
+  await insertLibrary(database, "gone", OLD);
+  await database.query(
+    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
+     SELECT CASE WHEN n > 1 THEN $1 ELSE $2 END::timestamptz, 1, 'changed', 'o', 'gone', 0, 0, 0 FROM generate_series(1, 25001) AS n`,
+    [OLD, AT],
+  );
+  const takeRecords = () => database.query("DELETE FROM simcat.prunes RETURNING cutoff, events");
 
-  test("are kept, also those of deleted libraries", async () => {
-    const database = await withEvents();
-    const expected = { ...NOTHING, libraries: 1 };
-    expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
-    expect(await left(database)).toBe(25_001);
-    expect(await recorded(database)).toEqual([{ cutoff: CUTOFF, events: false }]);
-  });
+  const library = { ...NOTHING, libraries: 1 };
+  expect(await pruneAll(database)).toEqual({ counted: library, pruned: library });
+  expect(await countRows(database)).toEqual({ ...NOTHING, events: 25_001 });
+  expect(await takeRecords()).toEqual([{ cutoff: CUTOFF, events: false }]);
 
-  test("before the cutoff are deleted with --events, and that is recorded", async () => {
-    const database = await withEvents();
-    const expected = { ...NOTHING, libraries: 1, events: 25_000 };
-    expect(await pruneAll(database, true)).toEqual({ counted: expected, pruned: expected });
-    expect(await left(database)).toBe(1);
-    expect(await recorded(database)).toEqual([{ cutoff: CUTOFF, events: true }]);
-  });
+  const events = { ...NOTHING, events: 25_000 };
+  expect(await pruneAll(database, true)).toEqual({ counted: events, pruned: events });
+  expect(await countRows(database)).toEqual({ ...NOTHING, events: 1 });
+  expect(await takeRecords()).toEqual([{ cutoff: CUTOFF, events: true }]);
 });
 
 describe("in a live library", () => {
