@@ -92,21 +92,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   return proxy;
 }
 
-/** The message of a server that shuts down. */
-const SHUTDOWN = errorMessage(
-  ["S", "FATAL"],
-  ["V", "FATAL"],
-  ["C", "57P01"],
-  ["M", "terminating connection due to administrator command"],
-);
-
-function errorMessage(...fields: readonly (readonly [string, string])[]): Buffer {
-  const body = Buffer.from(`${fields.map(([type, text]) => `${type}${text}\0`).join("")}\0`);
-  const head = Buffer.alloc(5);
-  head.write("E");
-  head.writeInt32BE(body.length + 4, 1);
-  return Buffer.concat([head, body]);
-}
+/** The error of a server that shuts down: its type, its length, and its fields, each with a letter in front. */
+const FIELDS = "SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0";
+const SHUTDOWN = Buffer.from(`E0000${FIELDS}`);
+SHUTDOWN.writeInt32BE(FIELDS.length + 4, 1);
 
 /** Statements in a client's bytes: simple queries and prepared ones. */
 function statementReader(): (bytes: Buffer) => string[] {
