@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createRole } from "../postgres/roles.ts";
 import { holdLocks, untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { addRows, day, deriveEvents } from "../reporting/stored-rows.ts";
@@ -14,36 +13,29 @@ import { duckdb } from "./read-files.ts";
 
 /** Two owners, three libraries, two versions of one of them, one run that saw everything. */
 const database = useTestDatabase();
-let isFilled = false;
-
-async function fill(): Promise<string> {
-  if (!isFilled) {
-    isFilled = true;
-    await addRows(database(), "sync_runs", [
-      { id: 1, started_at: day(1), finished_at: day(1) },
-      { id: 2, started_at: day(10), finished_at: day(10) },
-    ]);
-    await addRows(database(), "libraries", [
-      { library_name: "forest", changed_at: day(10), description: "new" },
-      { library_name: "lake" },
-      { owner: "bob", library_name: "fire" },
-    ]);
-    await addRows(database(), "library_history", [
-      { library_name: "forest", description: "old", valid_from: day(1), valid_to: day(10) },
-    ]);
-    await addRows(database(), "scenarios", [
-      { scenario_id: 1 },
-      { scenario_id: 2, first_seen_at: day(10), changed_at: day(10) },
-    ]);
-    await deriveEvents(database());
-  }
-  return database().url;
-}
+beforeAll(async () => {
+  await addRows(database(), "sync_runs", [
+    { id: 1, started_at: day(1), finished_at: day(1) },
+    { id: 2, started_at: day(10), finished_at: day(10) },
+  ]);
+  await addRows(database(), "libraries", [
+    { library_name: "forest", changed_at: day(10), description: "new" },
+    { library_name: "lake" },
+    { owner: "bob", library_name: "fire" },
+  ]);
+  await addRows(database(), "library_history", [
+    { library_name: "forest", description: "old", valid_from: day(1), valid_to: day(10) },
+  ]);
+  await addRows(database(), "scenarios", [
+    { scenario_id: 1 },
+    { scenario_id: 2, first_seen_at: day(10), changed_at: day(10) },
+  ]);
+  await deriveEvents(database());
+});
 
 /** Exports with only the settings of the database. */
-async function simcat(args: readonly string[], url?: string): Promise<Ended> {
-  return callCli(["export", ...args], { DATABASE_URL: url ?? (await fill()), SIMCAT_LOG_FORMAT: "pretty" });
-}
+const simcat = (args: readonly string[], url = database().url): Promise<Ended> =>
+  callCli(["export", ...args], { DATABASE_URL: url, SIMCAT_LOG_FORMAT: "pretty" });
 
 /** The rows of a CSV file, without its header. */
 const csvRows = (path: string) => readFileSync(path, "utf8").split("\r\n").slice(1, -1);
@@ -71,11 +63,8 @@ describe("simcat export", () => {
       "scenarios.parquet 2",
       "activity.parquet 6",
     ]);
-    expect(await duckdb(`SELECT library_name FROM '${join(out, "libraries.parquet")}' ORDER BY 1`)).toEqual([
-      ["fire"],
-      ["forest"],
-      ["lake"],
-    ]);
+    const names = await duckdb(`SELECT library_name FROM '${join(out, "libraries.parquet")}' ORDER BY 1`);
+    expect(names.flat()).toEqual(["fire", "forest", "lake"]);
   });
 
   test("stamps each Parquet file and the manifest with the version, the moment and the filters", async () => {
@@ -230,41 +219,29 @@ test.each([
 
 describe("files appear under their names only when all are complete", () => {
   /** A directory with the export of yesterday. */
-  function earlierExport(): { readonly out: string; readonly unchanged: () => void } {
+  function earlierExport(): string {
     const out = temporaryDirectory();
     for (const name of ["libraries.csv", "scenarios.csv", "manifest.json"]) writeFileSync(join(out, name), "yesterday");
-    return {
-      out,
-      unchanged() {
-        expect(readdirSync(out).sort()).toEqual(["libraries.csv", "manifest.json", "scenarios.csv"]);
-        for (const name of readdirSync(out)) expect(readFileSync(join(out, name), "utf8")).toBe("yesterday");
-      },
-    };
+    return out;
   }
 
   /** An export that has written one file and waits within the next one. */
   async function startBlocked(out: string): Promise<Running & { readonly unblock: () => Promise<unknown> }> {
-    const url = await fill();
-    const blocker = new pg.Client({ connectionString: url });
-    await blocker.connect();
+    const waits = "CREATE OR REPLACE VIEW simcat_report.waits AS SELECT pg_advisory_xact_lock(1)::text AS waited";
+    await database().query(waits);
+    const blocker = await holdLocks(database(), "SELECT pg_advisory_xact_lock(1)");
+    const unblock = () => blocker.query("ROLLBACK");
     onTestFinished(async () => {
-      await blocker.end(); // Otherwise the session of a killed export keeps its locks.
+      await unblock(); // Otherwise the session of a killed export keeps its locks.
       await database().query("DROP VIEW IF EXISTS simcat_report.waits");
     });
-    await blocker.query(
-      "CREATE OR REPLACE VIEW simcat_report.waits AS SELECT pg_advisory_xact_lock(1)::text AS waited",
-    );
-    await blocker.query("SELECT pg_advisory_lock(1)");
     const args = ["export", "run_history", "waits", "--format", "csv", "--out", out];
-    const running = startCli(args, { DATABASE_URL: url });
+    const running = startCli(args, { DATABASE_URL: database().url });
     await untilSession(database().query, WAITS_FOR_LOCK);
-    return { ...running, unblock: () => blocker.query("SELECT pg_advisory_unlock(1)") };
+    return { ...running, unblock };
   }
 
-  const temporaryFiles = (out: string) =>
-    readdirSync(out)
-      .filter((name) => name.startsWith(".simcat-"))
-      .sort();
+  const temporaryFiles = (out: string) => readdirSync(out).filter((name) => name.startsWith(".simcat-"));
 
   test("an export removes the files of one that was killed over a day ago, and no others (fault 137)", async () => {
     const out = temporaryDirectory();
@@ -280,12 +257,12 @@ describe("files appear under their names only when all are complete", () => {
     };
     writeFileSync(join(out, ".simcat-notes.tmp"), "");
 
-    expect(await found(23)).toEqual([left, ".simcat-notes.tmp"].sort());
+    expect((await found(23)).sort()).toEqual([left, ".simcat-notes.tmp"].sort());
     expect(await found(25)).toEqual([".simcat-notes.tmp"]);
   });
 
   test("SIGTERM during an export ends it at once with 143 and removes its files", async () => {
-    const { out, unchanged } = earlierExport();
+    const out = earlierExport();
     const running = await startBlocked(out);
     expect(temporaryFiles(out)).toHaveLength(1);
 
@@ -294,11 +271,11 @@ describe("files appear under their names only when all are complete", () => {
 
     expect((await running.ended).code).toBe(143);
     expect(performance.now() - askedAt).toBeLessThan(3_000);
-    unchanged();
+    expect(readdirSync(out).sort()).toEqual(["libraries.csv", "manifest.json", "scenarios.csv"]);
+    for (const name of readdirSync(out)) expect(readFileSync(join(out, name), "utf8")).toBe("yesterday");
   });
 
   test("a full disk ends it with 64, names the directory and the reason, and leaves what was there", async (context) => {
-    const url = await fill();
     const disk = temporaryDirectory();
     try {
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk], { stdio: "ignore" });
@@ -307,7 +284,7 @@ describe("files appear under their names only when all are complete", () => {
     }
     onTestFinished(() => void execFileSync("umount", ["-l", disk]));
     writeFileSync(join(disk, "libraries.csv"), "yesterday");
-    const { code, stderr } = await simcat(["libraries", "data_quality", "--format", "csv", "--out", disk], url);
+    const { code, stderr } = await simcat(["libraries", "data_quality", "--format", "csv", "--out", disk]);
     expect(code).toBe(64);
     expect(stderr).toContain(`simcat: the export cannot be written to ${disk}: ENOSPC: no space left on device`);
     expect(stderr).toContain("choose another directory with --out");
@@ -316,7 +293,7 @@ describe("files appear under their names only when all are complete", () => {
   });
 
   test("a place that a file or a directory takes is named, and no manifest is left", async () => {
-    const { out } = earlierExport();
+    const out = earlierExport();
     rmSync(join(out, "scenarios.csv"));
     mkdirSync(join(out, "scenarios.csv"));
     const { code, stderr } = await simcat(["libraries", "scenarios", "--format", "csv", "--out", out]);
