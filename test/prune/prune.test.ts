@@ -30,24 +30,16 @@ describe("a library", () => {
       "INSERT INTO simcat.scenario_absences (owner, library_name, scenario_id, run_id) VALUES ('o', 'gone', 1, 1)",
     );
 
-    const expected: PrunedRows = {
-      libraries: 1,
-      scenarios: 2,
-      library_history: 1,
-      scenario_history: 1,
-      library_sync: 1,
-      scenario_absences: 1,
-      rejects: 1,
-      events: 0,
-    };
     for (const [name, removedAt] of Object.entries({ late: AT, live: null })) {
       await insertLibrary(database, name, removedAt);
       await insertScenario(database, name, 1, null);
       await insertReject(database, name, null);
       await insertBookmark(database, name);
     }
-    expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
-    expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, scenarios: 2, library_sync: 2, rejects: 2 });
+    const bookkeeping = { library_sync: 1, scenario_absences: 1, rejects: 1 };
+    const history = { library_history: 1, scenario_history: 1 };
+    await expectPruned(database, { libraries: 1, scenarios: 2, ...history, ...bookkeeping });
+    expect(await countRows(database)).toEqual({ libraries: 2, scenarios: 2, library_sync: 2, rejects: 2 });
   });
 });
 
@@ -61,14 +53,12 @@ test("events are kept, also those of deleted libraries; --events deletes those b
   );
   const takeRecords = () => database.query("DELETE FROM simcat.prunes RETURNING cutoff, events");
 
-  const library = { ...NOTHING, libraries: 1 };
-  expect(await pruneAll(database)).toEqual({ counted: library, pruned: library });
-  expect(await countRows(database)).toEqual({ ...NOTHING, events: 25_001 });
+  await expectPruned(database, { libraries: 1 });
+  expect(await countRows(database)).toEqual({ events: 25_001 });
   expect(await takeRecords()).toEqual([{ cutoff: CUTOFF, events: false }]);
 
-  const events = { ...NOTHING, events: 25_000 };
-  expect(await pruneAll(database, true)).toEqual({ counted: events, pruned: events });
-  expect(await countRows(database)).toEqual({ ...NOTHING, events: 1 });
+  await expectPruned(database, { events: 25_000 }, true);
+  expect(await countRows(database)).toEqual({ events: 1 });
   expect(await takeRecords()).toEqual([{ cutoff: CUTOFF, events: true }]);
 });
 
@@ -87,8 +77,7 @@ describe("in a live library", () => {
     for (const name of ["live", null]) await insertReject(database, name, null);
     await insertReject(database, null, OLD);
 
-    const expected = { ...NOTHING, scenarios: 1, scenario_history: 1, library_history: 1, rejects: 2 };
-    expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
+    await expectPruned(database, { scenarios: 1, scenario_history: 1, library_history: 1, rejects: 2 });
     const ids = (table: string) => database.query(`SELECT scenario_id::int AS id FROM simcat.${table} ORDER BY 1`);
     expect(await ids("scenarios")).toEqual([{ id: 0 }, { id: 1 }]);
     expect(await ids("scenario_history")).toEqual([{ id: 0 }, { id: 1 }]);
@@ -120,9 +109,8 @@ test("deletes rows in several transactions, and no other rows", async () => {
      FROM (SELECT timestamptz '2026-01-01 00:00Z' - i * interval '1 s' AS at FROM generate_series(0, 20000) i) AS ends`,
   );
 
-  const expected = { ...NOTHING, libraries: 1201, scenarios: 31_000, scenario_history: 20_000 };
-  expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
-  expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 1, scenarios: 20_000, scenario_history: 1 });
+  await expectPruned(database, { libraries: 1201, scenarios: 31_000, scenario_history: 20_000 });
+  expect(await countRows(database)).toEqual({ libraries: 1, scenarios: 20_000, scenario_history: 1 });
 });
 
 test("an interrupted prune leaves whole libraries, and the next one finishes the work", async () => {
@@ -139,10 +127,10 @@ test("an interrupted prune leaves whole libraries, and the next one finishes the
   const stop = new AbortController();
 
   await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
-  const expected = { ...NOTHING, libraries: 1, scenarios: 11_000, library_sync: 1 };
-  expect(await countRows(database)).toEqual(expected);
+  const left = { libraries: 1, scenarios: 11_000, library_sync: 1 };
+  expect(await countRows(database)).toEqual(left);
   expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 1, scenarios: 11_000 }]);
-  expect(await pruneAll(database)).toEqual({ counted: expected, pruned: expected });
+  await expectPruned(database, left);
 });
 
 test("a prune whose lease another run takes over stops", async () => {
@@ -153,7 +141,7 @@ test("a prune whose lease another run takes over stops", async () => {
       UPDATE simcat.leases SET token = token + 1; RETURN NULL; END $$;
     CREATE TRIGGER take_over AFTER DELETE ON simcat.libraries EXECUTE FUNCTION take_over()`);
   await expect(pruneUntil(database, never, () => {})).rejects.toThrow(LostLeaseError);
-  expect(await countRows(database)).toEqual({ ...NOTHING, library_history: 1 });
+  expect(await countRows(database)).toEqual({ library_history: 1 });
 });
 
 describe("the record of a prune (fault 125)", () => {
@@ -167,12 +155,12 @@ describe("the record of a prune (fault 125)", () => {
     }
     await insertLibrary(database, "gone", OLD);
 
-    await pruneAll(database);
+    await expectPruned(database, { libraries: 1, library_history: 1, scenarios: 1, scenario_history: 2 });
     expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 2, scenarios: 3 }]);
     // None is written if only resolved rejects are deleted, or nothing.
     await insertReject(database, "live", OLD);
-    expect((await pruneAll(database)).pruned).toEqual({ ...NOTHING, rejects: 1 });
-    expect((await pruneAll(database)).pruned).toEqual(NOTHING);
+    await expectPruned(database, { rejects: 1 });
+    await expectPruned(database, {});
     expect(await readRecords(database)).toHaveLength(1);
   });
 
@@ -183,7 +171,7 @@ describe("the record of a prune (fault 125)", () => {
       CREATE TRIGGER refuse BEFORE INSERT ON simcat.prunes FOR EACH ROW EXECUTE FUNCTION refuse()`);
 
     await expect(pruneUntil(database, never, () => {})).rejects.toThrow("refused");
-    expect(await countRows(database)).toEqual({ ...NOTHING, library_history: 1 });
+    expect(await countRows(database)).toEqual({ library_history: 1 });
     expect(await readRecords(database)).toEqual([]);
   });
 });
@@ -200,13 +188,7 @@ test("a pruned library that is listed again unchanged is stored again", async ()
     "UPDATE simcat.libraries SET removed_at = removed_at - interval '2 d' WHERE removed_at IS NOT NULL",
   );
   expect(await simcatOn("prune", "--older-than", "1d")).toBe(0);
-  expect(await countRows(sides.database)).toEqual({
-    ...NOTHING,
-    libraries: 1,
-    scenarios: 1,
-    library_sync: 1,
-    events: 3,
-  });
+  expect(await countRows(sides.database)).toEqual({ libraries: 1, scenarios: 1, library_sync: 1, events: 3 });
 
   sides.service.put(gone);
   expect(await simcatOn("sync")).toBe(0);
@@ -232,7 +214,7 @@ test("a prune of everything older than a day keeps the numbers of the guard of r
   expect(before).toEqual({ peakLive: 2, gone: 2, cameBack: [] });
 
   expect((await simcat({ database }, ["prune", "--older-than", "1d"])).code).toBe(0);
-  expect(await countRows(database)).toEqual({ ...NOTHING, libraries: 2, library_history: 2 });
+  expect(await countRows(database)).toEqual({ libraries: 2, library_history: 2 });
   expect(await readNumbers()).toEqual(before);
 });
 
@@ -269,7 +251,7 @@ describe("the command", () => {
   other      0 bookmarks and 0 absences of the removed libraries
   kept       history is not complete, because no run has seen everything yet`,
     );
-    expect(await countRows(database)).toEqual(NOTHING);
+    expect(await countRows(database)).toEqual({});
   });
 
   test("prints since when the history is complete: the cutoff if history is deleted, otherwise as before", async () => {
@@ -365,9 +347,11 @@ async function pruneUntil(
   return pruneUnderLease(await openPool(database), { cutoff: CUTOFF, events }, onProgress, signal);
 }
 
-async function pruneAll(database: TestDatabase, events = false): Promise<{ counted: PrunedRows; pruned: PrunedRows }> {
+/** Prunes everything, and expects that these rows are counted before and deleted. */
+async function expectPruned(database: TestDatabase, rows: Partial<PrunedRows>, events = false): Promise<void> {
   const counted = await countPrunable(await openPool(database), { cutoff: CUTOFF, events }, never);
-  return { counted, pruned: await pruneUntil(database, never, () => {}, events) };
+  const pruned = await pruneUntil(database, never, () => {}, events);
+  expect({ counted, pruned }).toEqual({ counted: { ...NOTHING, ...rows }, pruned: { ...NOTHING, ...rows } });
 }
 
 const readRecords = ({ query }: TestDatabase) =>
@@ -402,9 +386,9 @@ async function insertReject({ query }: TestDatabase, name: string | null, resolv
   );
 }
 
-async function countRows({ query }: TestDatabase): Promise<PrunedRows> {
+/** The number of rows of each table that is not empty. */
+async function countRows({ query }: TestDatabase): Promise<Partial<PrunedRows>> {
   const counts = Object.keys(NOTHING).map((table) => `(SELECT count(*)::int FROM simcat.${table}) AS ${table}`);
-  const [row] = await query<PrunedRows>(`SELECT ${counts.join(", ")}`);
-  if (row === undefined) throw new Error("no row");
-  return row;
+  const [row = {}] = await query<object>(`SELECT ${counts.join(", ")}`);
+  return Object.fromEntries(Object.entries(row).filter(([, count]) => count > 0));
 }
