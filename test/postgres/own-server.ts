@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import type { Query } from "../process/service-rows.ts";
 import { crashServer, openTestPostgres } from "../support/embedded-server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A Postgres server of the test's own, which can be crashed, stopped and restarted. */
 export interface OwnServer {
@@ -18,7 +16,7 @@ export interface OwnServer {
 }
 
 export async function startOwnServer(settings: Readonly<Record<string, string>> = {}): Promise<OwnServer> {
-  const stateDir = await mkdtemp(join(tmpdir(), `simcat-own-${process.pid}-`));
+  const stateDir = temporaryDirectory();
   const open = () => openTestPostgres(stateDir, settings);
   let server = await open();
   const { url, dataDirectory } = server;
@@ -26,7 +24,6 @@ export async function startOwnServer(settings: Readonly<Record<string, string>> 
   onTestFinished(async () => {
     await pool.end();
     await server.stop();
-    await rm(stateDir, { recursive: true });
   });
   return {
     url,
