@@ -261,7 +261,7 @@ describe("the reader", () => {
     ]);
   });
 
-  test("has time limits, the views in its search path behind Postgres's own functions, and no compiler", async () => {
+  test("has time limits, the views in its search path after Postgres's own functions, and no compiler", async () => {
     const reader = await shared("simcat_reader");
     const settings = `SELECT current_setting('statement_timeout') AS statement, current_setting('jit') AS jit,
       current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('search_path') AS path,

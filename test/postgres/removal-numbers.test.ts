@@ -5,8 +5,8 @@ import { freshTestDatabase } from "../support/database.ts";
 import { openPool } from "../support/pool.ts";
 
 /**
- * Ten libraries are old, and thirty were first stored that many seconds ago. A complete run started ten seconds ago and ended five
- * seconds ago. Its listing shows the service as of so many seconds ago.
+ * The number of libraries in the base, of ten old ones and thirty that were first stored `storedAgo` seconds ago. A complete run
+ * started ten seconds ago and ended five seconds ago. Its listing shows the service as it was `asOfAgo` seconds ago.
  */
 async function readPeakLive(asOfAgo: number | null, storedAgo: number): Promise<number> {
   const database = await freshTestDatabase();
