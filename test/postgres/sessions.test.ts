@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { connect, disconnect } from "../../src/db/connect.ts";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
@@ -6,7 +6,7 @@ import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, numbered, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
-import { holdLocks, sessionsWhere, untilSession } from "./sessions.ts";
+import { holdLocks, sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 import { databaseFailed, told } from "./told.ts";
 
 const NEWER = "2024-01-02 at 3:04 PM";
@@ -134,6 +134,25 @@ test("a permanent 40001 ends the run with 69; the copy stays, and the next run r
   await made.query("DROP TRIGGER raise_it ON simcat.scenarios");
   expect((await made.call(["sync"])).code).toBe(0);
   await expectWhole(made);
+});
+
+test("a deadlock with another session is resolved by retrying simcat's transaction (fault 80)", async () => {
+  const made = await syncedFixture(numbered(20));
+  const { query, database, service, call } = made;
+  for (const { name } of service.organization.libraries()) service.change("alice", name, { lastModified: NEWER });
+  const lockOne = (name: string) => `UPDATE simcat.library_sync SET failures = failures WHERE library_name = '${name}'`;
+  // The other session checks for deadlocks late, so that the server ends simcat's transaction.
+  const other = await holdLocks(database, `SET LOCAL deadlock_timeout = '60s'; ${lockOne("Lib 19")}`);
+  const running = call(["sync"]);
+  await untilSession(query, `${WAITS_FOR_LOCK} AND query LIKE '%library_sync%'`);
+
+  await other.query(lockOne("Lib 0"));
+  await other.query("COMMIT");
+
+  expect((await running).code).toBe(0);
+  await expectWhole(made);
+  const deadlocks = "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()";
+  await vi.waitFor(async () => expect(await query(deadlocks)).toEqual([{ deadlocks: 1 }]), { timeout: 10_000 });
 });
 
 test("a table's lock that ends after one attempt to store fails no library (fault 200)", async () => {
