@@ -1,12 +1,8 @@
-import type { FaultAction, HeaderChanges } from "../support/mock/faults.ts";
+import type { Fault, FaultAction, FaultMatch, HeaderChanges } from "../support/mock/faults.ts";
 
-interface StatusOptions {
-  readonly headers?: HeaderChanges;
-  readonly body?: string;
-  readonly keepBody?: boolean;
-}
+type Status = Extract<FaultAction, { readonly kind: "status" }>;
 
-export const status = (code: number, rest: StatusOptions = {}): FaultAction => ({
+export const status = (code: number, rest: Omit<Status, "kind" | "status"> = {}): FaultAction => ({
   kind: "status",
   status: code,
   ...rest,
@@ -14,10 +10,20 @@ export const status = (code: number, rest: StatusOptions = {}): FaultAction => (
 
 export const redirect = (code: number, location: string): FaultAction => status(code, { headers: { location } });
 
+export const retryAfter = (code: number, seconds: string): FaultAction =>
+  status(code, { headers: { "retry-after": seconds } });
+
 /** A JSON body, or what pretends to be one. */
 export const text = (body: string): FaultAction => ({ kind: "wrongBody", text: body });
 
-export const encoded = (encoding: string): FaultAction => ({ kind: "headers", set: { "content-encoding": encoding } });
+export const bytes = (body: Buffer): FaultAction => ({ kind: "wrongBody", base64: body.toString("base64") });
+
+export const headers = (set: HeaderChanges): FaultAction => ({ kind: "headers", set });
+
+export const encoded = (encoding: string): FaultAction => headers({ "content-encoding": encoding });
 
 /** Adds a header of this length. */
-export const padded = (bytes: number): FaultAction => ({ kind: "headers", set: { "x-padding": "x".repeat(bytes) } });
+export const padded = (length: number): FaultAction => headers({ "x-padding": "x".repeat(length) });
+
+/** One fault of a script, for every matching request. */
+export const always = (match: FaultMatch, action: Fault["action"]): Fault => ({ match, times: "always", action });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
-import type { FaultAction } from "../support/mock/faults.ts";
 import type { Fields, MockScenario } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
+import { always } from "./answers.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
 
 const NOW = "2030-01-02 at 3:04 PM";
@@ -13,8 +13,7 @@ const FIELDS = ["scenarioName", "isResult", "lastModified"] as const;
 const idsTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 const without = (field: string) => (id: number) => scenario(id, { fields: { [field]: undefined } });
 const named = (count: number) => Array.from({ length: count }, (_, at) => `lib ${String(at).padStart(2, "0")}`);
-const failures = (libraries: readonly string[], code = "drift") =>
-  libraries.map((name) => ({ owner: "alice", library: name, code }));
+const failures = (libraries: readonly string[]) => libraries.map((name) => `alice/${name} drift`);
 
 /** Replaces the scenario list of one of alice's libraries, with a date. */
 function relist({ service }: Fixture, name: string, scenarios: readonly MockScenario[], lastModified = NOW): void {
@@ -25,9 +24,10 @@ function redescribe({ service }: Fixture, name: string, metadataFields: Fields, 
   service.change("alice", name, { lastModified, metadataFields });
 }
 
-const owing = ({ query }: Fixture) =>
-  query(
-    "SELECT library_name AS name, reread_reason, failures FROM simcat.library_sync WHERE reread_reason IS NOT NULL ORDER BY 1",
+/** Each library that owes a read, why, and how often it has failed. */
+const owing = ({ lines }: Fixture) =>
+  lines(
+    "SELECT library_name, reread_reason, failures FROM simcat.library_sync WHERE reread_reason IS NOT NULL ORDER BY 1",
   );
 
 test("three known scenarios that lose a field fail their library in every run, until it returns (fault 52)", async () => {
@@ -42,26 +42,24 @@ test("three known scenarios that lose a field fail their library in every run, u
     relist(made, `two ${field}`, idsTo(2).map(without(field)));
   }
   relist(made, "some", [...idsTo(2).map(without("isResult")), scenario(3, { fields: { isResult: null as never } })]);
+  const sorted = FIELDS.toSorted();
 
   const drifted = await made.call(["sync"]);
 
   expect(drifted.code).toBe(2);
-  expect(libraryLogLines(drifted)).toEqual(failures(FIELDS.toSorted()));
+  expect(libraryLogLines(drifted)).toEqual(failures(sorted));
   for (const field of FIELDS) {
-    expect(logLines(drifted).find(({ library }) => library === field)?.error).toMatch(
-      new RegExp(
-        `^the field ${field} is gone: each scenario .* lacks it now \\(3 stored\\)\\. .* docs/operations\\.md`,
-      ),
-    );
+    const message = `^the field ${field} is gone: each scenario .* lacks it now \\(3 stored\\)\\. .* docs/operations\\.md`;
+    expect(logLines(drifted).find(({ library }) => library === field)?.error).toMatch(new RegExp(message));
   }
   expect(await kept(made.query, FIELDS)).toEqual(before);
-  expect(await owing(made)).toEqual(FIELDS.toSorted().map((name) => ({ name, reread_reason: "failure", failures: 1 })));
+  expect(await owing(made)).toEqual(sorted.map((name) => `${name} failure 1`));
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 4, libraries_failed: 3, scenarios_updated: 9 });
 
   for (const field of FIELDS) relist(made, field, idsTo(3).map(without(field)), LATER);
-  expect(libraryLogLines(await made.call(["sync"]))).toEqual(failures(FIELDS.toSorted()));
+  expect(libraryLogLines(await made.call(["sync"]))).toEqual(failures(sorted));
   expect(await kept(made.query, FIELDS)).toEqual(before);
-  expect(await owing(made)).toEqual(FIELDS.toSorted().map((name) => ({ name, reread_reason: "failure", failures: 2 })));
+  expect(await owing(made)).toEqual(sorted.map((name) => `${name} failure 2`));
 
   for (const field of FIELDS) {
     relist(made, field, [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(3)], LATER);
@@ -79,12 +77,9 @@ test("the statement in docs/operations.md accepts a permanently removed field", 
   await made.query("UPDATE simcat.scenarios SET raw = raw - 'isResult'");
 
   expect((await made.call(["sync"])).code).toBe(0);
-  expect(await made.query("SELECT is_result, count(*)::int AS rows FROM simcat.scenarios GROUP BY 1")).toEqual([
-    { is_result: null, rows: 3 },
-  ]);
-  expect(await made.query("SELECT is_result, count(*)::int AS rows FROM simcat.scenario_history GROUP BY 1")).toEqual([
-    { is_result: false, rows: 3 },
-  ]);
+  const values = (table: string) => made.lines(`SELECT is_result, count(*) FROM simcat.${table} GROUP BY 1`);
+  expect(await values("scenarios")).toEqual(["NULL 3"]);
+  expect(await values("scenario_history")).toEqual(["false 3"]);
 });
 
 test("a lost field is drift if other libraries lost it without a new date, whatever the field (fault 53)", async () => {
@@ -150,17 +145,11 @@ test("unclear answers of the others fail the library, and the next run asks agai
   );
   redescribe(made, "lib 00", { description: undefined });
   relist(made, "lib 01", idsTo(2).map(without("isResult")));
-  const answer = (name: string, action: FaultAction) => ({
-    match: { library: name },
-    times: "always" as const,
-    action,
-  });
   made.service.script([
-    answer("lib 02", { kind: "status", status: 404 }),
-    answer("lib 03", { kind: "headers", set: { age: "10" } }),
-    answer("lib 04", { kind: "alterItem", index: 0, set: { libraryName: "another" } }),
+    always({ library: "lib 02" }, { kind: "status", status: 404 }),
+    always({ library: "lib 03" }, { kind: "headers", set: { age: "10" } }),
+    always({ library: "lib 04" }, { kind: "alterItem", index: 0, set: { libraryName: "another" } }),
   ]);
-  made.asked();
 
   const unclear = await made.call(["sync"]);
   expect(libraryLogLines(unclear)).toEqual(failures(named(2)));
@@ -178,14 +167,14 @@ test("an answer that a library gave about a lost field decides about others only
   redescribe(made, "lib 01", { description: undefined });
   // Only the first answer lacks the description: "lib 00" asks "lib 01", which has lost it.
   const match = { library: "lib 00", operation: "metadata" } as const;
-  made.service.script([{ match, action: { kind: "alterItem", index: 0, remove: ["description"] } }]);
+  made.service.once(match, { kind: "alterItem", index: 0, remove: ["description"] });
 
   const run = await made.call(["sync"], { SIMCAT_CONCURRENCY: "1" });
 
   expect(libraryLogLines(run)).toEqual(failures(["lib 00"]));
-  expect(await made.query("SELECT library_name AS name, description FROM simcat.libraries ORDER BY 1")).toEqual([
-    { name: "lib 00", description: "lib 00" },
-    { name: "lib 01", description: null },
+  expect(await made.lines("SELECT library_name, description FROM simcat.libraries ORDER BY 1")).toEqual([
+    "lib 00 lib 00",
+    "lib 01 NULL",
   ]);
 });
 
@@ -194,11 +183,11 @@ test("listed libraries are asked about a lost field, even if the listing lacks m
   const made = await syncedFixture(names.map((name) => library("alice", name, { description: name })));
   redescribe(made, "lib 24", { description: undefined });
   redescribe(made, "lib 25", { description: undefined }, OLD);
-  for (const name of names.slice(0, 24)) made.service.edit((organization) => organization.remove("alice", name));
-  made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age: "600" } } }]);
+  for (const name of names.slice(0, 24)) made.service.remove("alice", name);
+  made.service.once({ operation: "listing" }, { kind: "headers", set: { age: "600" } });
 
   expect(libraryLogLines(await made.call(["sync"]))).toEqual(failures(["lib 24"]));
-  expect(await made.query("SELECT count(description)::int AS kept FROM simcat.libraries")).toEqual([{ kept: 26 }]);
+  expect(await made.lines("SELECT count(description) FROM simcat.libraries")).toEqual(["26"]);
 });
 
 test("a service that omits isResult when it is false never drifts (fault 55)", async () => {
@@ -238,10 +227,8 @@ test("a staged list drifts like a list in memory and leaves the staging table em
   const drifted = await made.call(["sync", "--allow-removals"]);
 
   expect(libraryLogLines(drifted)).toEqual(failures(["long", "two"]));
-  expect(logLines(drifted).map(({ error }) => error)).toContainEqual(
-    expect.stringContaining(
-      "the field isResult is gone: each scenario whose stored row has it lacks it now (3,500 stored)",
-    ),
+  expect(drifted.stdout).toContain(
+    "the field isResult is gone: each scenario whose stored row has it lacks it now (3,500 stored)",
   );
   expect(await kept(made.query, ["long"])).toEqual(before);
   expect(await made.query("SELECT FROM simcat.scenario_staging")).toEqual([]);
@@ -254,8 +241,7 @@ test("the rejects of a drifted list are kept, and its item is counted once", asy
   const drifted = await made.call(["sync"]);
 
   expect(drifted.code).toBe(2);
-  expect(
-    await made.query("SELECT library_name AS name, payload FROM simcat.rejects WHERE resolved_at IS NULL"),
-  ).toEqual([{ name: "Fire", payload: '{"scenarioId":"x"}' }]);
+  const open = "SELECT library_name, payload FROM simcat.rejects WHERE resolved_at IS NULL";
+  expect(await made.lines(open)).toEqual(['Fire {"scenarioId":"x"}']);
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1, rejects: 1 });
 });

@@ -49,7 +49,7 @@ test("an entry without a readable identity is a reject; others are stored, none 
     entry(of(`"${noise(3_000)}"`, '"x"'), "unaddressable", ""),
   ];
 
-  const { ended, query, requests } = await runWith(
+  const { ended, query, lines, requests } = await runWith(
     entries.map(({ source }) => source),
     ["vanished"],
   );
@@ -69,31 +69,23 @@ test("an entry without a readable identity is a reject; others are stored, none 
   });
   expect(requests).toHaveLength(5);
   expect(requests.filter((line) => line.includes("undefined") || line.includes("/bad/"))).toEqual([]);
-  expect(await query("SELECT library_name AS name, removed_at FROM simcat.libraries ORDER BY 1")).toEqual([
-    { name: "edited", removed_at: null },
-    { name: "new", removed_at: null },
-    { name: "vanished", removed_at: null },
-  ]);
+  const live = "SELECT library_name FROM simcat.libraries WHERE removed_at IS NULL ORDER BY 1";
+  expect(await lines(live)).toEqual(["edited", "new", "vanished"]);
   expect(logLines(ended).filter(({ code }) => code === "listing_incomplete")).toHaveLength(1);
 });
 
 test("a default owner applies to entries without uploadUser; null counts as absent (fault 27)", async () => {
-  const entries = [`{"libraryName":"absent","lastModified":"${OLD}"}`, of("null", '"null"')];
-  const { call, query, service } = await fixture([
-    library("alice", "absent"),
-    library("alice", "null"),
+  const { call, lines } = await fixture([
+    library("alice", "absent", { source: { entry: `{"libraryName":"absent","lastModified":"${OLD}"}` } }),
+    library("alice", "null", { source: { entry: of("null", '"null"') } }),
     library("alice", "named"),
   ]);
-  service.change("alice", "absent", { source: { entry: entries[0] ?? "" } });
-  service.change("alice", "null", { source: { entry: entries[1] ?? "" } });
 
-  const ended = await call(["sync"], { SIMCAT_DEFAULT_OWNER: "alice" });
-
-  expect(ended.code).toBe(0);
-  expect(await query("SELECT owner, library_name AS name FROM simcat.libraries ORDER BY 2")).toEqual([
-    { owner: "alice", name: "absent" },
-    { owner: "alice", name: "named" },
-    { owner: "alice", name: "null" },
+  expect((await call(["sync"], { SIMCAT_DEFAULT_OWNER: "alice" })).code).toBe(0);
+  expect(await lines("SELECT owner, library_name FROM simcat.libraries ORDER BY 2")).toEqual([
+    "alice absent",
+    "alice named",
+    "alice null",
   ]);
 });
 
@@ -109,12 +101,11 @@ test("unaddressable entries are counted; all other libraries are complete and ca
   ];
   const made = await runWith(unaddressable, ["vanished"], { SIMCAT_MAX_REMOVED: "50%" });
   expect(made.ended.code).toBe(2);
-  expect(await made.query("SELECT library_name AS name FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([
-    { name: "vanished" },
-  ]);
-  const complete = `SELECT c.complete_as_of BETWEEN r.started_at - interval '1 second' AND r.started_at AS "isWhole", c.unaddressable_libraries::int AS unaddressable
+  const removed = "SELECT library_name FROM simcat.libraries WHERE removed_at IS NOT NULL";
+  expect(await made.lines(removed)).toEqual(["vanished"]);
+  const complete = `SELECT c.complete_as_of BETWEEN r.started_at - interval '1 second' AND r.started_at, c.unaddressable_libraries
     FROM simcat_report.data_complete_as_of c, simcat_report.run_history r WHERE r.run_id = 2`;
-  expect(await made.query(complete)).toEqual([{ isWhole: true, unaddressable: 7 }]);
+  expect(await made.lines(complete)).toEqual(["true 7"]);
 
   // Entries beyond the number kept per kind do not hide entries that name no library.
   for (let at = 0; at < 101; at++) {
@@ -122,39 +113,25 @@ test("unaddressable entries are counted; all other libraries are complete and ca
   }
   made.service.put(library("ownerless", "x", { source: { entry: '{"libraryName":"x"}' } }));
   await made.call(["sync"]);
-  const [{ run } = { run: 0 }] = await made.query<{ run: number }>(
-    "SELECT last_whole_run_id::int AS run FROM simcat_report.data_complete_as_of",
-  );
-  expect(run).toBe(2);
+  expect(await made.lines("SELECT last_whole_run_id FROM simcat_report.data_complete_as_of")).toEqual(["2"]);
 });
 
 test("keys of 2,600 bytes are stored and keys of 2,601 bytes rejected, in any script (fault 32)", async () => {
   const names = [noise(2_595), noise(2_596), "é".repeat(1_297), "🌲".repeat(648), "🌲".repeat(649)];
-  const { call, query, service } = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
+  const { call, lines, service } = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
 
   expect((await call(["sync"])).code).toBe(2);
   for (const name of names) {
-    service.change("alice", name, {
-      lastModified: NOW,
-      scenarios: [scenario(1, { description: "new" })],
-    });
+    service.change("alice", name, { lastModified: NOW, scenarios: [scenario(1, { description: "new" })] });
   }
   expect((await call(["sync"])).code).toBe(2);
 
-  expect(
-    await query(
-      "SELECT octet_length(owner || library_name) AS bytes FROM simcat.scenario_history JOIN simcat.library_history USING (owner, library_name) ORDER BY 1",
-    ),
-  ).toEqual([{ bytes: 2_597 }, { bytes: 2_599 }, { bytes: 2_600 }]);
-  expect(await query("SELECT octet_length(owner || library_name) AS bytes FROM simcat.scenarios ORDER BY 1")).toEqual([
-    { bytes: 2_597 },
-    { bytes: 2_599 },
-    { bytes: 2_600 },
-  ]);
-  expect(await query("SELECT code, reason FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
-    { code: "unaddressable", reason: "owner and name have 2601 bytes, 2600 are the most" },
-    { code: "unaddressable", reason: "owner and name have 2601 bytes, 2600 are the most" },
-  ]);
+  for (const table of ["libraries", "scenarios", "library_history", "scenario_history"]) {
+    const sizes = await lines(`SELECT octet_length(owner || library_name) FROM simcat.${table} ORDER BY 1`);
+    expect(sizes, table).toEqual(["2597", "2599", "2600"]);
+  }
+  const reject = "unaddressable owner and name have 2601 bytes, 2600 are the most";
+  expect(await lines("SELECT code, reason FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([reject, reject]);
 });
 
 test("an entry with an invalid date keeps its earlier values, and its library is read (faults 33, 36)", async () => {
@@ -165,7 +142,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
     ["half a pair in a key", `"lastModified":"${NOW}","\\ud800":1`, "bad_text", "?"],
     ["a wide number", `"lastModified":"${NOW}","x":1e140000`, "out_of_range", "x"],
   ] as const;
-  const { call, query, service, asked } = await syncedFixture(
+  const { call, query, lines, service, asked } = await syncedFixture(
     bad.map(([name]) => library("alice", name, { scenarios: [1] })),
   );
   const sourceOf = (name: string, rest: string) => `{"libraryName":"${name}","uploadUser":"alice",${rest}}`;
@@ -186,30 +163,22 @@ test("an entry with an invalid date keeps its earlier values, and its library is
     bad.map(([name, rest, code, path]) => ({ name, payload: sourceOf(name, rest), code, path, kind: "listing" })),
   );
   expect(libraryLogLines(ended)).toHaveLength(bad.length);
-  expect(
-    await query(
-      `SELECT DISTINCT l.last_modified, l.listed->>'lastModified' AS listed, l.description, y.bookmark, y.reread_reason
-       FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)`,
-    ),
-  ).toEqual([{ last_modified: OLD, listed: OLD, description: "new", bookmark: OLD, reread_reason: "rejects" }]);
+  const states = `SELECT DISTINCT l.last_modified, l.listed->>'lastModified', bookmark, l.description, reread_reason
+    FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)`;
+  expect(await lines(states)).toEqual([`${OLD} ${OLD} ${OLD} new rejects`]);
 
   for (const [name] of bad) service.change("alice", name, { source: {} });
   expect((await call(["sync"])).code).toBe(0);
-  expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
-    { open: 0 },
-  ]);
+  expect(await lines("SELECT id FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([]);
 });
 
 test("a repeated entry gives one row, one read and a warning, however it is spelled (fault 28)", async () => {
-  const { call, query, service, asked } = await fixture([
+  const spelt = `{ "lastModified":"${OLD}","uploadUser":"ali\\u0063e", "libraryName":"Fire"}`;
+  const { call, lines, service, asked } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
+    library("x", "spelt otherwise", { source: { entry: spelt } }),
   ]);
-  service.put(
-    library("x", "spelt otherwise", {
-      source: { entry: `{ "lastModified":"${OLD}","uploadUser":"ali\\u0063e", "libraryName":"Fire"}` },
-    }),
-  );
   service.always({ operation: "listing" }, [
     { kind: "duplicateItem", index: 1 },
     { kind: "duplicateItem", index: 1 },
@@ -225,9 +194,9 @@ test("a repeated entry gives one row, one read and a warning, however it is spel
     "GET /libs/user/bob/Water/metadata",
     "GET /libs/user/bob/Water/scenarios",
   ]);
-  expect(await query("SELECT owner, library_name AS name FROM simcat.libraries ORDER BY 1")).toEqual([
-    { owner: "alice", name: "Fire" },
-    { owner: "bob", name: "Water" },
+  expect(await lines("SELECT owner, library_name FROM simcat.libraries ORDER BY 1")).toEqual([
+    "alice Fire",
+    "bob Water",
   ]);
   expect(logLines(ended).filter(({ code }) => code === "listing_duplicates")).toMatchObject([
     { level: "warn", detail: "the listing names 3 libraries more than once; each is kept once" },
@@ -238,7 +207,7 @@ test("a repeated entry gives one row, one read and a warning, however it is spel
 });
 
 test("contradictory entries are rejected; the library is read and its date not trusted (fault 28)", async () => {
-  const { call, query, service, asked } = await syncedFixture([
+  const { call, lines, service, asked } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
   ]);
@@ -248,28 +217,18 @@ test("contradictory entries are rejected; the library is read and its date not t
   const ended = await call(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(await query("SELECT owner, library_name AS name, code, payload FROM simcat.rejects ORDER BY id")).toEqual([
-    {
-      owner: "alice",
-      name: "Fire",
-      code: "contradiction",
-      payload: `{"libraryName":"Fire","uploadUser":"alice","lastModified":"${OLD}"}`,
-    },
-    {
-      owner: "alice",
-      name: "Fire",
-      code: "contradiction",
-      payload: `{"libraryName":"Fire","uploadUser":"alice","lastModified":"${NOW}"}`,
-    },
-  ]);
+  expect(await lines("SELECT owner, library_name, code, payload FROM simcat.rejects ORDER BY id")).toEqual(
+    [OLD, NOW].map(
+      (date) => `alice Fire contradiction {"libraryName":"Fire","uploadUser":"alice","lastModified":"${date}"}`,
+    ),
+  );
   expect(asked().toSorted()).toEqual([
     "GET /libs",
     "GET /libs/user/alice/Fire/metadata",
     "GET /libs/user/alice/Fire/scenarios",
   ]);
-  expect(
-    await query("SELECT listed_text, bookmark, reread_reason FROM simcat.library_sync WHERE owner = 'alice'"),
-  ).toEqual([{ listed_text: null, bookmark: OLD, reread_reason: "rejects" }]);
+  const state = "SELECT listed_text, bookmark, reread_reason FROM simcat.library_sync WHERE owner = 'alice'";
+  expect(await lines(state)).toEqual([`NULL ${OLD} rejects`]);
   asked();
   expect((await call(["sync"])).code).toBe(2);
   expect(asked()).toHaveLength(3);

@@ -4,7 +4,7 @@ import { serve } from "../mock/service.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
-import { encoded, padded, redirect, status, text } from "./answers.ts";
+import { bytes, encoded, padded, redirect, retryAfter, status, text } from "./answers.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
 
 /** An unusable or unavailable listing, and a text that the summary and the log line have. */
@@ -64,8 +64,6 @@ async function expectEndings(
   expect(await everything(query)).toEqual(before);
 }
 
-const retryAfter = (code: number, value: string) => status(code, { headers: { "retry-after": value } });
-
 test("401 and 403 on the listing end the run as unauthorized and name what to check (faults 12, 45)", async () => {
   await expectEndings("unauthorized", 1, [
     ["401", status(401), "check SIMCAT_API_KEY"],
@@ -80,7 +78,7 @@ test("an answer that is not the listing ends the run after one request (faults 8
   const elsewhere = await serve([library("alice", "Fire")]);
   const host = new URL(elsewhere.url).host;
   const placeholders = '{"libraryName":"string","uploadUser":"string","lastModified":"string"}';
-  const bomb = { kind: "wrongBody", base64: gzipSync(`[${" ".repeat(30_000_000)}]`).toString("base64") } as const;
+  const bomb = bytes(gzipSync(`[${" ".repeat(30_000_000)}]`));
   await expectEndings(
     "source_untrusted",
     1,
@@ -102,11 +100,7 @@ test("an answer that is not the listing ends the run after one request (faults 8
       ["no body", text(""), "an empty answer"],
       ["placeholders", text(placeholders), "placeholder words"],
       ["a comma too many", text(`[${entry},]`), "no item"],
-      [
-        "a byte that UTF-8 never has",
-        { kind: "wrongBody", base64: Buffer.from('[{"libraryName":"\xff"}]', "latin1").toString("base64") },
-        "UTF-8",
-      ],
+      ["a byte that UTF-8 never has", bytes(Buffer.from('[{"libraryName":"\xff"}]', "latin1")), "UTF-8"],
       ["an unknown encoding", encoded("x-unheard-of"), "x-unheard-of"],
       ["headers over the limit", padded(128 * 1024), "headers over the limit"],
       ["a gzip bomb", [bomb, encoded("gzip")], "raise SIMCAT_MAX_BODY if the organization is that large"],
@@ -136,15 +130,11 @@ test("a listing that fails in all attempts ends as source_unavailable (faults 1,
 
 test("a listing's Retry-After over SIMCAT_MAX_RETRY_WAIT ends the run at once (fault 18)", async () => {
   const says = "longer than SIMCAT_MAX_RETRY_WAIT";
-  await expectEndings(
-    "source_unavailable",
-    1,
-    [
-      ["429", retryAfter(429, "3"), says],
-      ["503", retryAfter(503, "3600"), says],
-    ],
-    { SIMCAT_MAX_RETRY_WAIT: "2s" },
-  );
+  const refusals: Unlisted[] = [
+    ["429", retryAfter(429, "3"), says],
+    ["503", retryAfter(503, "3600"), says],
+  ];
+  await expectEndings("source_unavailable", 1, refusals, { SIMCAT_MAX_RETRY_WAIT: "2s" });
 });
 
 test("the base URL works with and without its slash; a wrong one is reported as requested (fault 15)", async () => {

@@ -18,15 +18,11 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
     ["a wide number", '{"fileSize":"1 MB","x":1e140000}', "out_of_range", "x"],
     ["501 levels", `{"fileSize":"1 MB","x":${"[".repeat(500)}${"]".repeat(500)}}`, "too_deep", ""],
   ] as const;
-  const { call, query, service } = await syncedFixture(
+  const { call, query, lines, service } = await syncedFixture(
     bad.map(([name]) => library("alice", name, { scenarios: [1, 2] })),
   );
   for (const [name, metadata] of bad) {
-    service.change("alice", name, {
-      lastModified: NOW,
-      scenarios: [scenario(1), scenario(3)],
-      source: { metadata },
-    });
+    service.change("alice", name, { lastModified: NOW, scenarios: [scenario(1), scenario(3)], source: { metadata } });
   }
 
   const ended = await call(["sync"]);
@@ -42,60 +38,33 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
   );
   expect(libraryLogLines(ended)).toHaveLength(bad.length);
-  expect(
-    await query(
-      `SELECT DISTINCT l.file_size, l.package_name, l.package_version, l.library_owner, l.metadata->>'fileSize' AS raw,
-         l.last_modified, y.bookmark, y.reread_reason FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)`,
-    ),
-  ).toEqual([
-    {
-      file_size: "240 KB",
-      package_name: "landscape",
-      package_version: "4.3.6",
-      library_owner: "alice",
-      raw: "240 KB",
-      last_modified: NOW,
-      bookmark: OLD,
-      reread_reason: "rejects",
-    },
-  ]);
-  expect(
-    await query(
-      "SELECT scenario_id::int AS id, removed_at, count(*)::int AS rows FROM simcat.scenarios GROUP BY 1, 2 ORDER BY 1",
-    ),
-  ).toEqual([
-    { id: 1, removed_at: null, rows: bad.length },
-    { id: 2, removed_at: null, rows: bad.length },
-    { id: 3, removed_at: null, rows: bad.length },
-  ]);
+  const states = `SELECT DISTINCT file_size, package_name, package_version, library_owner, metadata->>'fileSize',
+      last_modified, bookmark, reread_reason FROM simcat.libraries JOIN simcat.library_sync USING (owner, library_name)`;
+  expect(await lines(states)).toEqual([`240 KB landscape 4.3.6 alice 240 KB ${NOW} ${OLD} rejects`]);
+  const scenarios =
+    "SELECT scenario_id, removed_at IS NOT NULL, count(*) FROM simcat.scenarios GROUP BY 1, 2 ORDER BY 1";
+  expect(await lines(scenarios)).toEqual(["1 false 9", "2 false 9", "3 false 9"]);
 
   for (const [name] of bad) service.change("alice", name, { source: {} });
   expect((await call(["sync"])).code).toBe(0);
-  expect(await query("SELECT count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([
-    { open: 0 },
-  ]);
-  expect(await query("SELECT count(*)::int AS removed FROM simcat.scenarios WHERE removed_at IS NOT NULL")).toEqual([
-    { removed: bad.length },
-  ]);
+  expect(await lines("SELECT id FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([]);
+  expect(await lines(scenarios)).toEqual(["1 false 9", "2 true 9", "3 false 9"]);
 });
 
 test("a new library with bad metadata is stored without it and remains due for a read (fault 36)", async () => {
-  const { call, query } = await fixture([
-    library("alice", "Fire", { scenarios: [1], metadataFields: { packageVersion: 4 } }),
-  ]);
+  const bad = { scenarios: [1], metadataFields: { packageVersion: 4 } };
+  const { call, lines } = await fixture([library("alice", "Fire", bad)]);
 
   expect((await call(["sync"])).code).toBe(2);
-  expect(await query("SELECT package_name, metadata, last_modified FROM simcat.libraries")).toEqual([
-    { package_name: null, metadata: null, last_modified: OLD },
+  expect(await lines("SELECT package_name, metadata, last_modified FROM simcat.libraries")).toEqual([
+    `NULL NULL ${OLD}`,
   ]);
-  expect(await query("SELECT scenario_id::int AS id FROM simcat.scenarios")).toEqual([{ id: 1 }]);
-  expect(await query("SELECT bookmark, reread_reason FROM simcat.library_sync")).toEqual([
-    { bookmark: null, reread_reason: "rejects" },
-  ]);
+  expect(await lines("SELECT scenario_id FROM simcat.scenarios")).toEqual(["1"]);
+  expect(await lines("SELECT bookmark, reread_reason FROM simcat.library_sync")).toEqual(["NULL rejects"]);
 });
 
 test("a library is keyed by its listing entry, whatever its metadata names (fault 48)", async () => {
-  const { call, query } = await fixture([
+  const { call, lines } = await fixture([
     library("alice", "Fire", {
       libraryOwner: "Boreal Futures Lab",
       metadataFields: { libraryName: "Renamed", uploadUser: "bob" },
@@ -105,17 +74,9 @@ test("a library is keyed by its listing entry, whatever its metadata names (faul
   ]);
 
   expect((await call(["sync"])).code).toBe(0);
-  expect(
-    await query(
-      "SELECT owner, library_name AS name, library_owner, metadata->>'libraryName' AS told FROM simcat.libraries ORDER BY 1",
-    ),
-  ).toEqual([
-    { owner: "alice", name: "Fire", library_owner: "Boreal Futures Lab", told: "Renamed" },
-    { owner: "bob", name: "Renamed", library_owner: "alice", told: "Renamed" },
-  ]);
-  expect(await query("SELECT owner, library_name AS name FROM simcat.scenarios")).toEqual([
-    { owner: "alice", name: "Fire" },
-  ]);
+  const stored = "SELECT owner, library_name, library_owner, metadata->>'libraryName' FROM simcat.libraries ORDER BY 1";
+  expect(await lines(stored)).toEqual(["alice Fire Boreal Futures Lab Renamed", "bob Renamed alice Renamed"]);
+  expect(await lines("SELECT owner, library_name FROM simcat.scenarios")).toEqual(["alice Fire"]);
 });
 
 test("null and absent fields are stored as SQL NULL, empty ones as '' (faults 37, 40)", async () => {
@@ -172,7 +133,7 @@ test("null and absent fields are stored as SQL NULL, empty ones as '' (faults 37
 });
 
 test("missing or odd parents and contradictory results are stored as sent and flagged (faults 37, 38)", async () => {
-  const { call, query } = await fixture([
+  const { call, query, lines } = await fixture([
     library("alice", "Fire", {
       scenarios: [
         scenario(1),
@@ -191,40 +152,31 @@ test("missing or odd parents and contradictory results are stored as sent and fl
   ]);
 
   expect((await call(["sync"])).code).toBe(0);
-  const stored = await query<{ line: string }>(
-    "SELECT concat_ws(' ', scenario_id, coalesce(parent_id::text, 'none'), is_result) AS line FROM simcat.scenarios ORDER BY scenario_id",
-  );
-  expect(stored.map(({ line }) => line)).toEqual([
-    "1 none f",
-    "2 0 f",
-    "3 99 t",
-    "4 4 t",
-    "5 6 t",
-    "6 5 t",
-    "7 none t",
-    "8 1 f",
-    "9 -1 t",
-    "10 none f",
-    "11 0 t",
-  ]);
   expect(
-    await query("SELECT scenario_id::int AS id, problem, field, value FROM simcat_report.data_quality ORDER BY 1"),
+    await lines(
+      `SELECT scenario_id, parent_id, is_result, problem, field, value FROM simcat.scenarios
+       LEFT JOIN simcat_report.data_quality USING (owner, library_name, scenario_id) ORDER BY scenario_id`,
+    ),
   ).toEqual([
-    { id: 3, problem: "parent_missing", field: "parent_id", value: "99" },
-    { id: 4, problem: "own_parent", field: "parent_id", value: "4" },
-    { id: 5, problem: "parent_cycle", field: "parent_id", value: "6" },
-    { id: 6, problem: "parent_cycle", field: "parent_id", value: "5" },
-    { id: 7, problem: "result_without_parent", field: "parent_id", value: null },
-    { id: 8, problem: "parent_but_no_result", field: "is_result", value: "false" },
-    { id: 9, problem: "parent_missing", field: "parent_id", value: "-1" },
-    { id: 11, problem: "result_without_parent", field: "parent_id", value: null },
+    "1 NULL false NULL NULL NULL",
+    "2 0 false NULL NULL NULL",
+    "3 99 true parent_missing parent_id 99",
+    "4 4 true own_parent parent_id 4",
+    "5 6 true parent_cycle parent_id 6",
+    "6 5 true parent_cycle parent_id 5",
+    "7 NULL true result_without_parent parent_id NULL",
+    "8 1 false parent_but_no_result is_result false",
+    "9 -1 true parent_missing parent_id -1",
+    "10 NULL false NULL NULL NULL",
+    "11 0 true result_without_parent parent_id NULL",
   ]);
+  expect(await lines("SELECT count(*) FROM simcat_report.data_quality")).toEqual(["8"]);
   expect(await lastRun(query)).toMatchObject({ status: "ok" });
 });
 
 test("unknown fields are kept exactly everywhere, and the run is ok (faults 35, 39)", async () => {
   const extra = '"x":12345678901234567890,"y":1.10,"z":{"deep":[null,"a\\u00e9",-0.0,1e3]},"":0';
-  const { call, query } = await fixture([
+  const { call, query, lines } = await fixture([
     library("alice", "Fire", {
       source: {
         entry: `{"libraryName":"Fire","uploadUser":"alice","lastModified":"${OLD}",${extra}}`,
@@ -235,22 +187,16 @@ test("unknown fields are kept exactly everywhere, and the run is ok (faults 35, 
   ]);
 
   expect((await call(["sync"])).code).toBe(0);
-  const kept = {
-    x: "12345678901234567890",
-    y: "1.10",
-    z: '{"deep": [null, "aé", 0.0, 1000]}',
-    nameless: "0",
-  };
-  const fields = (column: string) =>
-    `${column}->>'x' AS x, ${column}->>'y' AS y, ${column}->>'z' AS z, ${column}->>'' AS nameless`;
-  expect(await query(`SELECT ${fields("listed")} FROM simcat.libraries`)).toEqual([kept]);
-  expect(await query(`SELECT ${fields("metadata")} FROM simcat.libraries`)).toEqual([kept]);
-  expect(await query(`SELECT ${fields("raw")} FROM simcat.scenarios`)).toEqual([kept]);
+  const kept = '12345678901234567890 1.10 {"deep": [null, "aé", 0.0, 1000]} 0';
+  const fields = (column: string) => `${column}->>'x', ${column}->>'y', ${column}->>'z', ${column}->>''`;
+  expect(await lines(`SELECT ${fields("listed")} FROM simcat.libraries`)).toEqual([kept]);
+  expect(await lines(`SELECT ${fields("metadata")} FROM simcat.libraries`)).toEqual([kept]);
+  expect(await lines(`SELECT ${fields("raw")} FROM simcat.scenarios`)).toEqual([kept]);
   expect(await lastRun(query)).toMatchObject({ status: "ok" });
 });
 
 test("a change only in an unknown field updates in place and makes no version (fault 39)", async () => {
-  const { call, query, service } = await syncedFixture([
+  const { call, lines, service } = await syncedFixture([
     library("alice", "Fire", { scenarios: [scenario(1, { fields: { tags: ["a"] } })] }),
   ]);
   service.change("alice", "Fire", {
@@ -259,18 +205,11 @@ test("a change only in an unknown field updates in place and makes no version (f
   });
 
   expect((await call(["backfill"])).code).toBe(0);
-  expect(
-    await query(
-      `SELECT metadata->>'stars' AS stars, raw->'tags'->>0 AS tag, l.run_id::int AS library_run, s.run_id::int AS scenario_run,
-         l.changed_at = l.first_seen_at AS library_stays, s.changed_at = s.first_seen_at AS scenario_stays
-       FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name)`,
-    ),
-  ).toEqual([{ stars: "5", tag: "b", library_run: 1, scenario_run: 1, library_stays: true, scenario_stays: true }]);
-  expect(
-    await query(
-      "SELECT (SELECT count(*) FROM simcat.scenario_history)::int AS s, (SELECT count(*) FROM simcat.library_history)::int AS l",
-    ),
-  ).toEqual([{ s: 0, l: 0 }]);
+  const fields = (raw: string) => `SELECT ${raw}, run_id, changed_at = first_seen_at`;
+  expect(await lines(`${fields("metadata->>'stars'")} FROM simcat.libraries`)).toEqual(["5 1 true"]);
+  expect(await lines(`${fields("raw->'tags'->>0")} FROM simcat.scenarios`)).toEqual(["b 1 true"]);
+  expect(await lines("SELECT owner FROM simcat.library_history")).toEqual([]);
+  expect(await lines("SELECT owner FROM simcat.scenario_history")).toEqual([]);
 });
 
 test("file sizes keep their text; bytes are NULL, never 0, when they are uncertain (fault 60)", async () => {

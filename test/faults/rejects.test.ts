@@ -10,11 +10,11 @@ const list = ({ service }: Fixture, scenarios: readonly MockScenario[], name = "
   service.change("alice", name, { scenarios });
 };
 const raw = (source: string): MockScenario => scenario(0, { source });
-const open = ({ query }: Fixture) =>
-  query<{ code: string }>("SELECT code, path, payload FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id");
+const open = ({ lines }: Fixture) =>
+  lines("SELECT code, path, payload FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id");
 
-const kinds = ({ query }: Fixture) =>
-  query("SELECT kind, count(*)::int AS open FROM simcat.rejects WHERE resolved_at IS NULL GROUP BY kind ORDER BY kind");
+const kinds = ({ lines }: Fixture) =>
+  lines("SELECT kind, count(*) FROM simcat.rejects WHERE resolved_at IS NULL GROUP BY kind ORDER BY kind");
 
 test("two different scenarios with one id are both rejected, and the earlier row stays (fault 29)", async () => {
   const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
@@ -29,35 +29,26 @@ test("two different scenarios with one id are both rejected, and the earlier row
   made.service.change("alice", "Fire", { lastModified: NOW });
 
   expect((await made.call(["sync"])).code).toBe(2);
-  expect(await open(made)).toEqual(
-    items.slice(0, 4).map((payload) => ({ code: "contradiction", path: "scenarioId", payload })),
-  );
-  expect(
-    await made.query("SELECT scenario_id::int AS id, description, removed_at FROM simcat.scenarios ORDER BY 1"),
-  ).toEqual([
-    { id: 1, description: "new", removed_at: null },
-    { id: 2, description: null, removed_at: null },
-    { id: 3, description: null, removed_at: null },
-  ]);
-  expect(await made.query("SELECT bookmark, reread_reason FROM simcat.library_sync")).toEqual([
-    { bookmark: "2023-09-11 at 2:56 PM", reread_reason: "rejects" },
+  expect(await open(made)).toEqual(items.slice(0, 4).map((payload) => `contradiction scenarioId ${payload}`));
+  const live = "SELECT scenario_id, description FROM simcat.scenarios WHERE removed_at IS NULL ORDER BY 1";
+  expect(await made.lines(live)).toEqual(["1 new", "2 NULL", "3 NULL"]);
+  expect(await made.lines("SELECT bookmark, reread_reason FROM simcat.library_sync")).toEqual([
+    "2023-09-11 at 2:56 PM rejects",
   ]);
 });
 
 test("a reject is one row: kept while it lasts, resolved when fixed, reopened when it recurs", async () => {
-  const made = await fixture([
-    library("alice", "Fire", { scenarios: [scenario(1), raw('{"scenarioId":"2"}')] }),
-    library("bob", "Water"),
-  ]);
   const bad = [scenario(1), raw('{"scenarioId":"2"}')];
+  const made = await fixture([library("alice", "Fire", { scenarios: bad }), library("bob", "Water")]);
   const rows = () =>
-    made.query(
-      `SELECT id::int, run_id::int AS run, resolved_at IS NOT NULL AS resolved, last_seen_at > first_seen_at AS seen_again,
-         resolved_at >= last_seen_at AS resolved_after FROM simcat.rejects ORDER BY id`,
+    made.lines(
+      `SELECT id, 'of run ' || run_id, CASE WHEN last_seen_at > first_seen_at THEN 'seen again' ELSE 'new' END,
+         CASE WHEN resolved_at >= last_seen_at THEN 'resolved' WHEN resolved_at IS NULL THEN 'open' END
+       FROM simcat.rejects ORDER BY id`,
     );
 
   expect((await made.call(["sync"])).code).toBe(2);
-  expect(await rows()).toEqual([{ id: 1, run: 1, resolved: false, seen_again: false, resolved_after: null }]);
+  expect(await rows()).toEqual(["1 of run 1 new open"]);
 
   made.asked();
   expect((await made.call(["sync"])).code).toBe(2);
@@ -66,18 +57,18 @@ test("a reject is one row: kept while it lasts, resolved when fixed, reopened wh
     "GET /libs/user/alice/Fire/metadata",
     "GET /libs/user/alice/Fire/scenarios",
   ]);
-  expect(await rows()).toEqual([{ id: 1, run: 2, resolved: false, seen_again: true, resolved_after: null }]);
+  expect(await rows()).toEqual(["1 of run 2 seen again open"]);
 
   list(made, [scenario(1)]);
   expect((await made.call(["sync"])).code).toBe(0);
-  expect(await rows()).toEqual([{ id: 1, run: 2, resolved: true, seen_again: true, resolved_after: true }]);
+  expect(await rows()).toEqual(["1 of run 2 seen again resolved"]);
   made.asked();
   expect((await made.call(["sync"])).code).toBe(0);
   expect(made.asked()).toEqual(["GET /libs"]);
 
   list(made, bad);
   expect((await made.call(["backfill"])).code).toBe(2);
-  expect(await rows()).toEqual([{ id: 1, run: 5, resolved: false, seen_again: true, resolved_after: null }]);
+  expect(await rows()).toEqual(["1 of run 5 seen again open"]);
 });
 
 test("up to 100 rejects of a library are kept, all are counted, and a fix resolves all (fault 36)", async () => {
@@ -96,7 +87,7 @@ test("up to 100 rejects of a library are kept, all are counted, and a fix resolv
   list(made, [scenario(1), ...bad(1_000)]);
   expect((await made.call(["sync"])).code).toBe(2);
   expect(await open(made)).toHaveLength(100);
-  expect(await made.query("SELECT count(*)::int AS rows FROM simcat.rejects")).toEqual([{ rows: 200 }]);
+  expect(await made.lines("SELECT count(*) FROM simcat.rejects")).toEqual(["200"]);
 
   list(made, [scenario(1)]);
   expect((await made.call(["sync"])).code).toBe(0);
@@ -105,14 +96,11 @@ test("up to 100 rejects of a library are kept, all are counted, and a fix resolv
   const edit = (change: Partial<MockLibrary>) => made.service.change("alice", "Fire", change);
   edit({ entryFields: { lastModified: 5 }, scenarios: [scenario(1), ...bad(2_000)] });
   expect((await made.call(["sync"])).code).toBe(2);
-  expect(await kinds(made)).toEqual([
-    { kind: "listing", open: 1 },
-    { kind: "scenario", open: 99 },
-  ]);
+  expect(await kinds(made)).toEqual(["listing 1", "scenario 99"]);
 
   edit({ scenarios: [scenario(1)] });
   expect((await made.call(["sync"])).code).toBe(2);
-  expect(await kinds(made)).toEqual([{ kind: "listing", open: 1 }]);
+  expect(await kinds(made)).toEqual(["listing 1"]);
 });
 
 test("a payload is kept up to 64 KiB and never cut inside a character", async () => {
@@ -123,15 +111,8 @@ test("a payload is kept up to 64 KiB and never cut inside a character", async ()
   ]);
 
   expect((await made.call(["sync"])).code).toBe(2);
-  expect(
-    await made.query(
-      "SELECT library_name AS name, octet_length(payload) AS bytes, right(payload, 3) AS ends FROM simcat.rejects ORDER BY 1",
-    ),
-  ).toEqual([
-    { name: "NUL", bytes: 35, ends: '0"}' },
-    { name: "exact", bytes: 65_536, ends: 'x"}' },
-    { name: "over", bytes: 65_535, ends: "🌲🌲🌲" },
-  ]);
+  const payloads = "SELECT library_name, octet_length(payload), right(payload, 3) FROM simcat.rejects ORDER BY 1";
+  expect(await made.lines(payloads)).toEqual(['NUL 35 0"}', 'exact 65536 x"}', "over 65535 🌲🌲🌲"]);
 });
 
 test("rejects of a library that is no longer listed are resolved", async () => {
@@ -144,7 +125,5 @@ test("rejects of a library that is no longer listed are resolved", async () => {
 
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await open(made)).toEqual([]);
-  expect(await made.query("SELECT reread_reason FROM simcat.library_sync WHERE owner = 'alice'")).toEqual([
-    { reread_reason: null },
-  ]);
+  expect(await made.lines("SELECT reread_reason FROM simcat.library_sync WHERE owner = 'alice'")).toEqual(["NULL"]);
 });

@@ -10,12 +10,12 @@ export function logLines({ stderr }: Ended): Line[] {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-/** Owner, library and code of each log line about a library, sorted by library. */
-export function libraryLogLines(ended: Ended): { owner: unknown; library: unknown; code: unknown }[] {
+/** Each log line about a library as `owner/library code`, sorted by library. */
+export function libraryLogLines(ended: Ended): string[] {
   return logLines(ended)
     .filter((line) => "library" in line)
-    .map(({ owner, library, code }) => ({ owner, library, code }))
-    .sort((a, b) => String(a.library).localeCompare(String(b.library), "en"));
+    .sort((a, b) => String(a.library).localeCompare(String(b.library), "en"))
+    .map(({ owner, library, code }) => `${owner}/${library} ${code}`);
 }
 
 /** The newest run's status and its non-zero counts, except the numbers of requests and bytes. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { type Fixture, fixture } from "../support/fixture.ts";
-import type { FaultAction } from "../support/mock/faults.ts";
 import { library, scenario } from "../support/organization.ts";
+import { always, headers } from "./answers.ts";
+import { libraries } from "./removals.ts";
 import { everything, lastRun, logLines } from "./run-results.ts";
 
 /** Moves everything stored back by this many minutes. */
@@ -43,10 +44,8 @@ test("a date with minute precision is read until an hour, a minute and two have 
   made.service.change("alice", "fresh", { scenarios: [scenario(1, { scenarioName: "edited in the same minute" })] });
   await passMinutes(made.query, 2);
   expect(await readBy(made)).toEqual(["fresh"]);
-  expect(await made.query("SELECT scenario_name AS name FROM simcat.scenarios")).toEqual([
-    { name: "edited in the same minute" },
-  ]);
-  expect(await made.query("SELECT sum(silent_changes)::int AS silent FROM simcat.sync_runs")).toEqual([{ silent: 0 }]);
+  expect(await made.lines("SELECT scenario_name FROM simcat.scenarios")).toEqual(["edited in the same minute"]);
+  expect(await made.lines("SELECT sum(silent_changes) FROM simcat.sync_runs")).toEqual(["0"]);
 
   const before = await everything(made.query);
   expect(await readBy(made)).toEqual([]);
@@ -73,45 +72,30 @@ test("a listing dates from its last byte, content from its first request, howeve
 });
 
 test("a date in an unknown format is stored as text with a NULL moment and a warning (fault 56)", async () => {
-  const { call, query } = await fixture([
-    library("alice", "Fire", {
-      lastModified: "le 11 septembre 2023",
-      scenarios: [scenario(1, { lastModified: "vor kurzem" }), 2],
-    }),
+  const scenarios = [scenario(1, { lastModified: "vor kurzem" }), 2];
+  const { call, lines } = await fixture([
+    library("alice", "Fire", { lastModified: "le 11 septembre 2023", scenarios }),
   ]);
 
   const ended = await call(["sync"]);
 
   expect(ended.code).toBe(0);
-  expect(
-    await query(
-      `SELECT l.last_modified AS library, l.last_modified_at AS library_at, s.last_modified AS scenario, s.last_modified_at AS scenario_at
-       FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) ORDER BY scenario_id`,
-    ),
-  ).toEqual([
-    { library: "le 11 septembre 2023", library_at: null, scenario: "vor kurzem", scenario_at: null },
-    {
-      library: "le 11 septembre 2023",
-      library_at: null,
-      scenario: "2023-09-11 at 2:56 PM",
-      scenario_at: new Date("2023-09-11T14:56:00Z"),
-    },
+  const dates = "last_modified, last_modified_at AT TIME ZONE 'UTC' = '2023-09-11 14:56'";
+  expect(await lines(`SELECT ${dates} FROM simcat.libraries`)).toEqual(["le 11 septembre 2023 NULL"]);
+  expect(await lines(`SELECT ${dates} FROM simcat.scenarios ORDER BY scenario_id`)).toEqual([
+    "vor kurzem NULL",
+    "2023-09-11 at 2:56 PM true",
   ]);
-  expect(logLines(ended).filter(({ code }) => code === "dates_unparsed")).toMatchObject([
-    {
-      level: "warn",
-      detail: "2 dates have a format that simcat does not know; their text is stored, their …_at columns are NULL",
-    },
-  ]);
+  const detail = "2 dates have a format that simcat does not know; their text is stored, their …_at columns are NULL";
+  expect(logLines(ended).filter(({ code }) => code === "dates_unparsed")).toMatchObject([{ level: "warn", detail }]);
 });
 
 test("an old date does not settle at once without a Date header that proves it old (fault 57)", async () => {
-  const date = (value: string | null): FaultAction => ({ kind: "headers", set: { date: value } });
   const variants = [
-    ["no Date on metadata", "metadata", date(null)],
-    ["no Date on scenarios", "scenarios", date(null)],
-    ["a Date before the edit", "scenarios", date("Mon, 11 Sep 2023 14:00:00 GMT")],
-    ["a Date within 14 hours of the edit", "metadata", date("Tue, 12 Sep 2023 04:58:00 GMT")],
+    ["no Date on metadata", "metadata", null],
+    ["no Date on scenarios", "scenarios", null],
+    ["a Date before the edit", "scenarios", "Mon, 11 Sep 2023 14:00:00 GMT"],
+    ["a Date within 14 hours of the edit", "metadata", "Tue, 12 Sep 2023 04:58:00 GMT"],
   ] as const;
   const made = await fixture([
     ...variants.map(([name]) => library("alice", name)),
@@ -119,12 +103,8 @@ test("an old date does not settle at once without a Date header that proves it o
     library("alice", "good"),
   ]);
   made.service.script([
-    ...variants.map(([name, operation, action]) => ({
-      match: { library: name, operation },
-      times: "always" as const,
-      action,
-    })),
-    { match: { library: "a Date beyond all zones" }, times: "always", action: date("Tue, 12 Sep 2023 05:00:00 GMT") },
+    ...variants.map(([name, operation, date]) => always({ library: name, operation }, headers({ date }))),
+    always({ library: "a Date beyond all zones" }, headers({ date: "Tue, 12 Sep 2023 05:00:00 GMT" })),
   ]);
   await readBy(made);
 
@@ -134,44 +114,27 @@ test("an old date does not settle at once without a Date header that proves it o
 });
 
 test("cached answers and other metadata dates do not settle; three such reads lead to a warning (fault 57)", async () => {
-  const age = (value: string): FaultAction => ({ kind: "headers", set: { age: value } });
-  const variants = [
-    ["Age 30", "scenarios", age("30")],
-    ["Age 1 on metadata", "metadata", age("1")],
-    [
-      "metadata of another minute",
-      "metadata",
-      { kind: "alterItem", index: 0, set: { lastModified: "2023-09-11 at 2:57 PM" } },
-    ],
-  ] as const;
+  const dated = (lastModified: string | null) => ({ metadataFields: { lastModified } });
   const made = await fixture([
-    ...variants.map(([name]) => library("alice", name)),
     library("alice", "Age 0"),
-    library("alice", "metadata of the same moment in ISO"),
-    library("alice", "metadata without a date", { metadataFields: { lastModified: null } }),
+    library("alice", "Age 1 on metadata"),
+    library("alice", "Age 30"),
+    library("alice", "metadata of another minute", dated("2023-09-11 at 2:57 PM")),
+    library("alice", "metadata of the same moment in ISO", dated("2023-09-11T14:56:12.997Z")),
+    library("alice", "metadata without a date", dated(null)),
   ]);
   made.service.script([
-    ...variants.map(([name, operation, action]) => ({
-      match: { library: name, operation },
-      times: "always" as const,
-      action,
-    })),
-    { match: { library: "Age 0" }, times: "always", action: age("0") },
-    {
-      match: { library: "metadata of the same moment in ISO", operation: "metadata" },
-      times: "always",
-      action: { kind: "alterItem", index: 0, set: { lastModified: "2023-09-11T14:56:12.997Z" } },
-    },
+    always({ library: "Age 0" }, headers({ age: "0" })),
+    always({ library: "Age 1 on metadata", operation: "metadata" }, headers({ age: "1" })),
+    always({ library: "Age 30", operation: "scenarios" }, headers({ age: "30" })),
   ]);
-  const doubted = variants.map(([name]) => name).toSorted();
+  const doubted = ["Age 1 on metadata", "Age 30", "metadata of another minute"];
   expect(await readBy(made)).toHaveLength(6);
 
   expect(await readBy(made)).toEqual(doubted);
   expect(await readBy(made)).toEqual(doubted);
-  expect(await made.query("SELECT DISTINCT suspect_reads AS reads FROM simcat.library_sync ORDER BY 1")).toEqual([
-    { reads: 0 },
-    { reads: 3 },
-  ]);
+  const suspectReads = () => made.lines("SELECT DISTINCT suspect_reads FROM simcat.library_sync ORDER BY 1");
+  expect(await suspectReads()).toEqual(["0", "3"]);
 
   await passMinutes(made.query, 26 * 60);
   made.asked();
@@ -181,16 +144,16 @@ test("cached answers and other metadata dates do not settle; three such reads le
   expect(await readBy(made)).toEqual([]);
 
   made.service.script([]);
+  made.service.change("alice", "metadata of another minute", dated("2023-09-11 at 2:56 PM"));
   await passMinutes(made.query, 3 * 24 * 60);
   expect(await readBy(made)).toEqual(doubted);
   expect(await readBy(made)).toEqual([]);
-  expect(await made.query("SELECT DISTINCT suspect_reads AS reads FROM simcat.library_sync")).toEqual([{ reads: 0 }]);
+  expect(await suspectReads()).toEqual(["0"]);
   expect(made.service.requests.every(({ headers }) => headers["cache-control"] === "no-cache")).toBe(true);
 });
 
 test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are counted", async () => {
-  const names = Array.from({ length: 12 }, (_, at) => `lib ${at}`);
-  const made = await fixture(names.map((name) => library("alice", name, { scenarios: [1] })));
+  const made = await fixture(libraries("alice", 0, 12));
   await readBy(made);
   made.service.change("alice", "lib 0", { scenarios: [scenario(1, { scenarioName: "undated" })] });
 

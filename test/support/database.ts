@@ -6,6 +6,8 @@ export interface TestDatabase {
   readonly url: string;
   readonly pool: pg.Pool;
   query<T>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
+  /** Each row as one text: its values with blanks between them. For texts, numbers and booleans; NULL is `NULL`. */
+  lines(sql: string, parameters?: readonly unknown[]): Promise<string[]>;
   /** Fails when a connection of the pool was not released. */
   drop(): Promise<void>;
 }
@@ -35,6 +37,10 @@ export async function createTestDatabase({ empty = false }: TestDatabaseOptions 
     pool,
     query: async <T>(sql: string, parameters: readonly unknown[] = []) =>
       (await pool.query(sql, [...parameters])).rows as T[],
+    lines: async (text, parameters = []) => {
+      const { rows } = await pool.query<unknown[]>({ text, values: [...parameters], rowMode: "array" });
+      return rows.map((row) => row.map((value) => value ?? "NULL").join(" "));
+    },
     drop: async () => {
       const kept = pool.totalCount - pool.idleCount;
       const ended = pool.end();

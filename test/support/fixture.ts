@@ -21,6 +21,8 @@ export interface Fixture {
   call(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ended>;
   start(args: readonly string[], more?: Readonly<Record<string, string>>): Running;
   query<T = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
+  /** Each row as one text: its values with blanks between them. For texts, numbers and booleans; NULL is `NULL`. */
+  lines(sql: string, parameters?: readonly unknown[]): Promise<string[]>;
   /** Requests to the service since the last call, as `METHOD path`, in order of arrival. */
   asked(): string[];
 }
@@ -48,6 +50,7 @@ export async function fixture(
     call: (args, more = {}) => callCli(args, { ...environment, ...more }),
     start: (args, more = {}) => startCli(args, { ...environment, ...more }),
     query: database.query as Fixture["query"],
+    lines: database.lines,
     asked() {
       const lines = service.requests.map(({ method, path }) => `${method} ${path}`);
       service.clearRequests();
