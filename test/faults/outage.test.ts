@@ -2,14 +2,13 @@ import { expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
+import { always, status } from "./answers.ts";
+import { libraries } from "./removals.ts";
 import { lastRun } from "./run-results.ts";
 
 const ONE_ATTEMPT = { SIMCAT_MAX_RETRIES: "0", SIMCAT_CONCURRENCY: "2" };
 const CONTENT = "metadata$|scenarios$";
-const SERVER_ERROR: FaultAction = { kind: "status", status: 500 };
-
-const some = (owner: string, count: number) =>
-  Array.from({ length: count }, (_, at) => library(owner, `lib ${at}`, { scenarios: [1] }));
+const SERVER_ERROR = status(500);
 
 /** Every content request, or that of one owner or library, fails in this way until the next script. */
 function fail({ service }: Fixture, action: FaultAction, match: { owner?: string; library?: string } = {}): void {
@@ -28,16 +27,18 @@ const others = (made: Fixture, name: string) =>
     .map((path) => path.split("/").at(-1))
     .sort();
 
-const failing = ({ query }: Fixture) =>
-  query("SELECT failures, count(*)::int AS libraries FROM simcat.library_sync GROUP BY 1 ORDER BY 1");
+/** How many libraries have failed how often in a row. */
+const failures = ({ lines }: Fixture) =>
+  lines("SELECT failures, 'failures of', count(*) FROM simcat.library_sync GROUP BY 1 ORDER BY 1");
 
 test("a run that can read no content ends with 69, every time and with few libraries (faults 145 and 184)", async () => {
   for (const [count, action] of [
     [1, { kind: "reset" }],
     [11, SERVER_ERROR],
-    [2, { kind: "status", status: 404 }],
+    [1, status(404)],
+    [2, status(404)],
   ] as const) {
-    const made = await fixture(some("ann", count));
+    const made = await fixture(libraries("ann", 0, count));
     fail(made, action);
 
     for (const command of ["backfill", "sync", "sync"]) {
@@ -51,7 +52,7 @@ test("a run that can read no content ends with 69, every time and with few libra
       expect(ended.stdout).toContain("no library could be read, so the service is considered down");
       expect(ended.stdout).not.toContain("are stored");
     }
-    expect(await failing(made)).toEqual([{ failures: 1, libraries: count }]);
+    expect(await failures(made)).toEqual([`1 failures of ${count}`]);
 
     made.service.script([]);
     expect((await made.call(["sync"])).code).toBe(0);
@@ -60,7 +61,7 @@ test("a run that can read no content ends with 69, every time and with few libra
 });
 
 test("an outage ends each run after about twenty libraries, and the next run reads all (fault 145)", async () => {
-  const made = await syncedFixture([library("zoe", "unchanged"), ...some("ann", 45)]);
+  const made = await syncedFixture([library("zoe", "unchanged"), ...libraries("ann", 0, 45)]);
   for (let at = 0; at < 45; at += 1) edit(made, "ann", `lib ${at}`);
   fail(made, SERVER_ERROR);
   made.asked();
@@ -77,7 +78,7 @@ test("an outage ends each run after about twenty libraries, and the next run rea
 });
 
 test("one broken library is partial each time: a readable one shows that the service is up (fault 145)", async () => {
-  const made = await syncedFixture([library("ann", "broken"), ...some("ann", 3)]);
+  const made = await syncedFixture([library("ann", "broken"), ...libraries("ann", 0, 3)]);
   edit(made, "ann", "broken");
   fail(made, SERVER_ERROR, { library: "broken" });
   made.asked();
@@ -88,10 +89,7 @@ test("one broken library is partial each time: a readable one shows that the ser
     expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1 });
     expect(others(made, "broken")).toEqual(["metadata", "scenarios"]);
   }
-  expect(await failing(made)).toEqual([
-    { failures: 0, libraries: 3 },
-    { failures: 3, libraries: 1 },
-  ]);
+  expect(await failures(made)).toEqual(["0 failures of 3", "3 failures of 1"]);
 
   fail(made, SERVER_ERROR);
   expect((await made.call(["backfill", "--library", "ann/broken"], ONE_ATTEMPT)).code).toBe(69);
@@ -101,23 +99,16 @@ test("a run that read nothing ends with 69 if no other library can be read whole
   const made = await syncedFixture([library("ann", "broken"), library("ann", "good")]);
   edit(made, "ann", "broken");
   made.service.script([
-    { match: { library: "broken" }, times: "always", action: SERVER_ERROR },
-    { match: { library: "good", operation: "scenarios" }, times: "always", action: { kind: "status", status: 404 } },
+    always({ library: "broken" }, SERVER_ERROR),
+    always({ library: "good", operation: "scenarios" }, status(404)),
   ]);
 
   expect((await made.call(["sync"], ONE_ATTEMPT)).code).toBe(69);
 });
 
-test("a run that could not read its only library ends with 69 each time, also at a 404 (fault 145)", async () => {
-  const gone = await fixture([library("ann", "gone")]);
-  fail(gone, { kind: "status", status: 404 });
-  for (const _run of [1, 2]) expect((await gone.call(["sync"], ONE_ATTEMPT)).code).toBe(69);
-});
-
 test("answers that cannot be stored are no outage", async () => {
-  const bad = await fixture(some("ann", 3));
-  const unstorable = { kind: "alterItem", index: "all", set: { scenarioId: "one" } } as const;
-  bad.service.always({ operation: "scenarios" }, unstorable);
+  const bad = await fixture(libraries("ann", 0, 3));
+  bad.service.always({ operation: "scenarios" }, { kind: "alterItem", index: "all", set: { scenarioId: "one" } });
   expect((await bad.call(["sync"])).code).toBe(2);
   expect(await lastRun(bad.query)).toMatchObject({ status: "partial", libraries_failed: 3 });
 });
@@ -140,42 +131,37 @@ test("twenty failures among successes, or of libraries that failed before, do no
 
 test("a library that failed three times is tried less often, or at once if its date changes (fault 150)", async () => {
   const made = await fixture([library("ann", "broken"), library("ann", "good")]);
-  fail(made, { kind: "status", status: 404 }, { library: "broken" });
+  fail(made, status(404), { library: "broken" });
   const syncAgain = async (...args: string[]) => {
     made.asked();
     const { code, stdout } = await made.call(["sync", ...args], ONE_ATTEMPT);
     const isAsked = made.asked().some((path) => path.includes("/broken/"));
-    return {
-      code,
-      isAsked,
-      warns: stdout.includes("1 library that failed three times in a row or more was not tried"),
-    };
+    const warns = stdout.includes("1 library that failed three times in a row or more was not tried");
+    return { code, isAsked, warns };
   };
-  const failures = async () => {
-    const [row] = await made.query<{ failures: number; at: Date }>(
-      "SELECT failures, last_failed_at AS at FROM simcat.library_sync WHERE library_name = 'broken'",
-    );
-    return { failures: row?.failures, at: row?.at.getTime() ?? 0 };
-  };
-  const [tried, skipped] = [true, false].map((isAsked) => ({ code: 2, isAsked, warns: !isAsked }));
+  const tried = { code: 2, isAsked: true, warns: false };
+  const skipped = { code: 2, isAsked: false, warns: true };
 
   for (let run = 1; run <= 3; run += 1) expect(await syncAgain()).toEqual(tried);
   expect(await syncAgain()).toEqual(skipped);
   expect(await lastRun(made.query)).toEqual({ status: "partial", libraries_listed: 2, libraries_skipped: 2 });
-  const third = await failures();
-  expect(third.failures).toBe(3);
-  const nextTry = new Date(third.at + 15 * 60_000).toISOString();
-  const explained = JSON.parse((await made.call(["explain", "ann/broken", "--json"])).stdout);
-  expect(explained).toMatchObject({ next_read_due_at: nextTry, verdict: { next_run: "skip", reason: "backing off" } });
-  const status = JSON.parse((await made.call(["status", "--json"])).stdout);
-  expect(status.failing).toMatchObject([{ library: "broken", failures: 3, next_read_due_at: nextTry }]);
+  expect(await failures(made)).toEqual(["0 failures of 1", "3 failures of 1"]);
+  const [broken] = await made.query<{ due: Date }>(
+    "SELECT last_failed_at + interval '15 minutes' AS due FROM simcat.library_sync WHERE library_name = 'broken'",
+  );
+  const nextTry = broken?.due.toISOString();
+  const printed = async (...args: string[]) => JSON.parse((await made.call([...args, "--json"])).stdout);
+  const verdict = { next_run: "skip", reason: "backing off" };
+  expect(await printed("explain", "ann/broken")).toMatchObject({ next_read_due_at: nextTry, verdict });
+  const listed = { library: "broken", failures: 3, next_read_due_at: nextTry };
+  expect((await printed("status")).failing).toMatchObject([listed]);
 
   expect(await syncAgain("--library", "ann/broken")).toEqual(tried);
   expect(await syncAgain()).toEqual(skipped);
   edit(made, "ann", "broken");
   expect(await syncAgain()).toEqual(tried);
   expect(await syncAgain()).toEqual(skipped);
-  expect((await failures()).failures).toBe(5);
+  expect(await failures(made)).toEqual(["0 failures of 1", "5 failures of 1"]);
 
   await made.query(
     `UPDATE simcat.library_sync SET last_failed_at = last_failed_at - interval '61 minutes',
@@ -183,5 +169,5 @@ test("a library that failed three times is tried less often, or at once if its d
   );
   made.service.script([]);
   expect(await syncAgain()).toEqual({ code: 0, isAsked: true, warns: false });
-  expect((await failures()).failures).toBe(0);
+  expect(await failures(made)).toEqual(["0 failures of 2"]);
 });
