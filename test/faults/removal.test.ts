@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { brokenHistories } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
+import { headers } from "./answers.ts";
 import { drop, libraries, live, put } from "./removals.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
@@ -25,11 +27,11 @@ const sync =
     expect([ended.code, ended.stdout]).toEqual([code, expect.stringContaining(says)]);
   };
 
-/** A run whose listing has these headers. */
-const syncWithHeaders =
-  (code: number, headers: Readonly<Record<string, string>>): Step =>
+/** A run whose listing has this header. */
+const syncWithHeader =
+  (code: number, header: Readonly<Record<string, string>>): Step =>
   async (made) => {
-    made.service.once({ operation: "listing" }, { kind: "headers", set: headers });
+    made.service.once({ operation: "listing" }, headers(header));
     await sync(code)(made);
   };
 
@@ -38,9 +40,9 @@ const CACHED = { age: "600" };
 
 const holds =
   (...names: readonly string[]): Step =>
-  async ({ query }) => {
-    const held = "SELECT library_name AS name FROM simcat.library_sync WHERE removal_held_at IS NOT NULL ORDER BY 1";
-    expect(await query(held)).toEqual(names.map((name) => ({ name })));
+  async ({ lines }) => {
+    const held = "SELECT library_name FROM simcat.library_sync WHERE removal_held_at IS NOT NULL ORDER BY 1";
+    expect(await lines(held)).toEqual(names);
   };
 
 /** Moves everything stored two days back, out of the guard's 24 hours. */
@@ -128,7 +130,7 @@ test.each<Story>([
     [
       gone("alice", 0, 4),
       listed("bob", 0, 30),
-      syncWithHeaders(2, PAGED),
+      syncWithHeader(2, PAGED),
       sync(3, "4 of 10 libraries would be marked removed (40.00 %)"),
       listed("alice", 0, 4),
       sync(0),
@@ -142,8 +144,8 @@ test.each<Story>([
     {},
     [
       listed("alice", 0, 10),
-      syncWithHeaders(0, CACHED),
-      syncWithHeaders(0, CACHED),
+      syncWithHeader(0, CACHED),
+      syncWithHeader(0, CACHED),
       gone("alice", 0, 3),
       sync(0),
       gone("alice", 3, 4),
@@ -275,7 +277,7 @@ test.each<Story>([
       sync(0),
       gone("alice", 3, 4),
       sync(3),
-      syncWithHeaders(2, PAGED),
+      syncWithHeader(2, PAGED),
       twoDaysPass,
       sync(
         3,
@@ -329,22 +331,12 @@ test("four of ten removals are held: everything else is stored, and the run says
   expect(stdout.match(/^ {2}held {4}alice\/lib \d {2}\(no longer listed\)$/gm)).toHaveLength(4);
 });
 
-/** For each run, whether it saw everything that the service has. */
-const seen = async (query: Fixture["query"]) => {
-  const rows = await query<{ saw: boolean }>(
-    "SELECT saw_everything AS saw FROM simcat_report.run_history ORDER BY run_id",
-  );
-  return rows.map(({ saw }) => saw);
-};
-
-test("a paged listing is stored and removes nothing, and the run is partial (fault 45)", async () => {
+test("a paged listing is stored, removes nothing, and never counts as everything (faults 45, 138)", async () => {
   const made = await syncedFixture(libraries("alice", 0, 5));
+  const sawEverything = () => made.lines("SELECT saw_everything FROM simcat_report.run_history ORDER BY run_id");
   drop(made, "alice", 0, 1);
   made.service.put(library("alice", "new", { scenarios: [1] }));
-  made.service.always(
-    { operation: "listing" },
-    { kind: "headers", set: { link: '</libs?page=2>; rel="next", </libs>; rel=first' } },
-  );
+  made.service.once({ operation: "listing" }, headers({ link: '</libs?page=2>; rel="next", </libs>; rel=first' }));
 
   const paged = await made.call(["sync"]);
 
@@ -352,47 +344,36 @@ test("a paged listing is stored and removes nothing, and the run is partial (fau
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_listed: 5, libraries_read: 1 });
   expect(logLines(paged).filter(({ code }) => code === "listing_incomplete")).toMatchObject([{ level: "warn" }]);
   expect(await live(made)).toEqual({ alice: 6 });
-  expect(await seen(made.query)).toEqual([true, false]);
+  expect(await sawEverything()).toEqual(["true", "false"]);
 
-  made.service.always({ operation: "listing" }, { kind: "headers", set: { link: '</libs>; rel="prev last"' } });
+  made.service.once({ operation: "listing" }, headers({ link: '</libs>; rel="prev last"' }));
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await live(made)).toEqual({ alice: 5 });
-  expect(await seen(made.query)).toEqual([true, false, true]);
-});
-
-test("a run over one page of a listing has not seen everything after a prune either (fault 138)", async () => {
-  const made = await fixture(libraries("alice", 0, 5));
-  const paged = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } } as const;
-  made.service.once({ operation: "listing" }, paged);
-  expect((await made.call(["sync"])).code).toBe(2);
-  expect((await made.call(["sync"])).code).toBe(0);
   await made.query("UPDATE simcat.rejects SET resolved_at = resolved_at - interval '2 days'");
-
   expect((await made.call(["prune", "--older-than", "1d"])).code).toBe(0);
-
-  expect(await made.query("SELECT FROM simcat.rejects")).toEqual([]);
-  expect(await seen(made.query)).toEqual([false, true]);
+  expect(await made.lines("SELECT id FROM simcat.rejects")).toEqual([]);
+  expect(await sawEverything()).toEqual(["true", "false", "true"]);
 });
 
 test("a listing from a cache of unknown age is no proof of freshness (fault 178)", async () => {
   const made = await fixture(libraries("alice", 0, 2));
-  const freshness = async () =>
-    await made.query(
-      `SELECT complete_as_of::text AS at, last_whole_run_id::int AS run, (SELECT count(complete_as_of)::int FROM simcat_report.library_freshness) AS known
+  const freshness = () =>
+    made.lines(
+      `SELECT last_whole_run_id, complete_as_of::text, (SELECT count(complete_as_of) FROM simcat_report.library_freshness)
        FROM simcat_report.data_complete_as_of`,
     );
   const sync = async (...ages: string[]) => {
-    made.service.once({ operation: "listing" }, { kind: "headers", set: { age: ages } });
+    made.service.once({ operation: "listing" }, headers({ age: ages }));
     const ended = await made.call(["sync"]);
     return [ended.code, logLines(ended).find(({ code }) => code === "listing_cached")?.detail ?? null];
   };
   const unknown = [0, expect.stringContaining("stored for an unknown time: edits since then are not seen. Its Age")];
 
   expect(await sync("99999999999")).toEqual(unknown);
-  expect(await freshness()).toEqual([{ at: null, run: null, known: 2 }]);
+  expect(await freshness()).toEqual(["NULL NULL 2"]);
   expect(await sync()).toEqual([0, null]);
   const proven = await freshness();
-  expect(proven).toMatchObject([{ at: expect.stringContaining("20"), run: 2, known: 2 }]);
+  expect(proven).toEqual([expect.stringMatching(/^2 20\d\d-.* 2$/)]);
   for (const ages of [["soon"], ["-60"], ["1e9"], ["60", "later"]]) expect(await sync(...ages)).toEqual(unknown);
   expect(await freshness()).toEqual(proven);
   expect((await made.call(["prune", "--older-than", "1d", "--json"])).code).toBe(0);
@@ -404,24 +385,21 @@ test("an entry that a cache stored before a removal or hold changes neither, and
   expect((await made.call(["sync"])).code).toBe(0);
   drop(made, "alice", 1, 9);
   expect((await made.call(["sync"])).code).toBe(3);
-  const state = async () => {
-    const [row] = await made.query(
-      `SELECT (SELECT count(*)::int FROM simcat.libraries WHERE removed_at IS NOT NULL) AS removed,
-         (SELECT count(*)::int FROM simcat.library_sync WHERE removal_held_at IS NOT NULL) AS held,
-         (SELECT count(*)::int FROM simcat.library_history) AS versions,
-         (SELECT complete_as_of < now() - interval '1 hour' FROM simcat_report.data_complete_as_of) AS "isOld"`,
+  const state = () =>
+    made.lines(
+      `SELECT count(removed_at), 'removed', (SELECT count(removal_held_at) FROM simcat.library_sync), 'held',
+         (SELECT count(*) FROM simcat.library_history), 'versions, old:',
+         (SELECT complete_as_of < now() - interval '1 hour' FROM simcat_report.data_complete_as_of) FROM simcat.libraries`,
     );
-    return row;
-  };
-  expect(await state()).toEqual({ removed: 1, held: 8, versions: 1, isOld: false });
+  expect(await state()).toEqual(["1 removed 8 held 1 versions, old: false"]);
 
   put(made, "alice", 0, 9);
-  made.service.once({ operation: "listing" }, { kind: "headers", set: { age: "3600" } });
+  made.service.once({ operation: "listing" }, headers({ age: "3600" }));
   made.asked();
   const stale = await made.call(["sync"]);
 
   expect([stale.code, made.asked().filter((line) => line.includes("lib%200"))]).toEqual([0, []]);
-  expect(await state()).toEqual({ removed: 1, held: 8, versions: 1, isOld: true });
+  expect(await state()).toEqual(["1 removed 8 held 1 versions, old: true"]);
   expect(logLines(stale).filter(({ code }) => code === "listing_cached")).toMatchObject([
     { level: "warn", detail: expect.stringContaining("which it had stored for 1 h") },
   ]);
@@ -429,7 +407,7 @@ test("an entry that a cache stored before a removal or hold changes neither, and
   expect((await made.call(["sync"])).code).toBe(3);
   put(made, "alice", 1, 9);
   expect((await made.call(["sync"])).code).toBe(0);
-  expect(await state()).toEqual({ removed: 0, held: 0, versions: 2, isOld: false });
+  expect(await state()).toEqual(["0 removed 0 held 2 versions, old: false"]);
 });
 
 test("a renamed or moved library is removed under its old key and added under its new one (faults 30, 47)", async () => {
@@ -443,20 +421,22 @@ test("a renamed or moved library is removed under its old key and added under it
   made.service.put(library("bob", "given", { scenarios: [scenario(1, { scenarioName: "bob's" })] }));
 
   expect((await made.call(["sync"])).code).toBe(0);
-  expect(
-    await made.query(
-      `SELECT owner, library_name AS name, l.removed_at IS NOT NULL AS gone, scenario_id::int AS id, scenario_name AS scenario, s.removed_at
-       FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) WHERE owner <> 'others' ORDER BY 1, 2, 4`,
-    ),
-  ).toEqual([
-    { owner: "alice", name: "after", gone: false, id: 1, scenario: "Scenario 1", removed_at: null },
-    { owner: "alice", name: "after", gone: false, id: 3, scenario: "Scenario 3", removed_at: null },
-    { owner: "alice", name: "before", gone: true, id: 1, scenario: "Scenario 1", removed_at: null },
-    { owner: "alice", name: "before", gone: true, id: 2, scenario: "Scenario 2", removed_at: null },
-    { owner: "alice", name: "given", gone: true, id: 1, scenario: "alice's", removed_at: null },
-    { owner: "bob", name: "given", gone: false, id: 1, scenario: "bob's", removed_at: null },
+  const scenarios = `SELECT owner, library_name, CASE WHEN l.removed_at IS NULL THEN 'is live:' ELSE 'is gone:' END, scenario_name
+    FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name) WHERE owner <> 'others' ORDER BY 1, 2, 4`;
+  expect(await made.lines(scenarios)).toEqual([
+    "alice after is live: Scenario 1",
+    "alice after is live: Scenario 3",
+    "alice before is gone: Scenario 1",
+    "alice before is gone: Scenario 2",
+    "alice given is gone: alice's",
+    "bob given is live: bob's",
   ]);
+  expect(await made.lines("SELECT scenario_id FROM simcat.scenarios WHERE removed_at IS NOT NULL")).toEqual([]);
 });
+
+/** The versions of what one run stored, the second removed and the third restored. */
+const VERSIONS = "SELECT removed_at IS NOT NULL AS removed, 'of run', run_id, 'until run', superseded_by";
+const RETURNED = ["false of run 1 until run 2", "true of run 2 until run 3"];
 
 test("a returning library has its key, gapless versions, and the changes made meanwhile (fault 46)", async () => {
   const made = await syncedFixture(libraries("alice", 0, 4));
@@ -467,34 +447,21 @@ test("a returning library has its key, gapless versions, and the changes made me
   expect((await made.call(["sync"])).code).toBe(0);
 
   expect(
-    await made.query(
-      "SELECT removed_at, run_id::int AS run, first_seen_at < changed_at AS older FROM simcat.libraries WHERE library_name = 'lib 0'",
+    await made.lines(
+      "SELECT removed_at, run_id, first_seen_at < changed_at FROM simcat.libraries WHERE library_name = 'lib 0'",
     ),
-  ).toEqual([{ removed_at: null, run: 3, older: true }]);
+  ).toEqual(["NULL 3 true"]);
+  expect(await made.lines(`${VERSIONS} FROM simcat.library_history ORDER BY valid_from`)).toEqual(RETURNED);
+  expect(await brokenHistories(made.query)).toEqual([]);
   expect(
-    await made.query(
-      `SELECT v.removed_at IS NOT NULL AS removed, v.run_id::int AS run, superseded_by::int AS by,
-         valid_to = coalesce(lead(valid_from) OVER (ORDER BY valid_from), l.changed_at) AS meets
-       FROM simcat.library_history v JOIN simcat.libraries l USING (owner, library_name) ORDER BY valid_from`,
+    await made.lines(
+      "SELECT scenario_id, description, removed_at FROM simcat.scenarios WHERE library_name = 'lib 0' ORDER BY 1",
     ),
-  ).toEqual([
-    { removed: false, run: 1, by: 2, meets: true },
-    { removed: true, run: 2, by: 3, meets: true },
-  ]);
-  expect(
-    await made.query(
-      "SELECT scenario_id::int AS id, description FROM simcat.scenarios WHERE library_name = 'lib 0' AND removed_at IS NULL ORDER BY 1",
-    ),
-  ).toEqual([
-    { id: 1, description: "meanwhile" },
-    { id: 2, description: null },
-  ]);
+  ).toEqual(["1 meanwhile NULL", "2 NULL NULL"]);
 
-  const [same] = made.service.organization.libraries().filter(({ name }) => name === "lib 1");
-  if (same === undefined) throw new Error("lib 1 is missing");
-  made.service.edit((organization) => void organization.remove(same.owner, same.name));
+  drop(made, "alice", 1, 2);
   expect((await made.call(["sync", "--allow-removals"])).code).toBe(0);
-  made.service.put(same);
+  put(made, "alice", 1, 2);
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 1, libraries_changed: 1 });
 });
@@ -507,17 +474,15 @@ test("a scenario is removed in its read's transaction and returns with gapless v
   });
 
   expect((await made.call(["sync"])).code).toBe(0);
-  expect(
-    await made.query(
-      `SELECT scenario_id::int AS id, s.removed_at IS NOT NULL AS removed, s.xmin::text = l.xmin::text AS together,
-         s.xmin::text = y.xmin::text AS with_bookmark
-       FROM simcat.scenarios s JOIN simcat.libraries l USING (owner, library_name) JOIN simcat.library_sync y USING (owner, library_name) ORDER BY 1`,
-    ),
-  ).toEqual([
-    { id: 1, removed: false, together: false, with_bookmark: false },
-    { id: 2, removed: true, together: true, with_bookmark: true },
-    { id: 3, removed: false, together: true, with_bookmark: true },
-    { id: 4, removed: false, together: true, with_bookmark: true },
+  const written = `SELECT scenario_id, CASE WHEN s.removed_at IS NULL THEN 'live' ELSE 'removed' END,
+      'with library:', s.xmin::text = l.xmin::text, 'with bookmark:', s.xmin::text = y.xmin::text
+    FROM simcat.scenarios s JOIN simcat.libraries l USING (owner, library_name)
+    JOIN simcat.library_sync y USING (owner, library_name) ORDER BY 1`;
+  expect(await made.lines(written)).toEqual([
+    "1 live with library: false with bookmark: false",
+    "2 removed with library: true with bookmark: true",
+    "3 live with library: true with bookmark: true",
+    "4 live with library: true with bookmark: true",
   ]);
 
   made.service.change("alice", "Fire", {
@@ -525,18 +490,9 @@ test("a scenario is removed in its read's transaction and returns with gapless v
     scenarios: [scenario(1), scenario(2), scenario(3, { description: "new" }), scenario(4)],
   });
   expect((await made.call(["sync"])).code).toBe(0);
-  expect(await made.query("SELECT removed_at, run_id::int AS run FROM simcat.scenarios WHERE scenario_id = 2")).toEqual(
-    [{ removed_at: null, run: 3 }],
-  );
+  expect(await made.lines("SELECT removed_at, run_id FROM simcat.scenarios WHERE scenario_id = 2")).toEqual(["NULL 3"]);
   expect(
-    await made.query(
-      `SELECT v.removed_at IS NOT NULL AS removed, v.run_id::int AS run, superseded_by::int AS by,
-         valid_to = coalesce(lead(valid_from) OVER (ORDER BY valid_from), s.changed_at) AS meets
-       FROM simcat.scenario_history v JOIN simcat.scenarios s USING (owner, library_name, scenario_id)
-       WHERE scenario_id = 2 ORDER BY valid_from`,
-    ),
-  ).toEqual([
-    { removed: false, run: 1, by: 2, meets: true },
-    { removed: true, run: 2, by: 3, meets: true },
-  ]);
+    await made.lines(`${VERSIONS} FROM simcat.scenario_history WHERE scenario_id = 2 ORDER BY valid_from`),
+  ).toEqual(RETURNED);
+  expect(await brokenHistories(made.query)).toEqual([]);
 });
