@@ -18,6 +18,11 @@ export function gateBeforeListing(): Gate {
   return gate((request) => request.path === "/libs");
 }
 
+/** Holds the metadata of each library. */
+export function gateBeforeMetadata(): Gate {
+  return gate((request) => request.path.endsWith("/metadata"));
+}
+
 function gate(isHeld: (request: RecordedRequest, count: number) => boolean): Gate {
   const { promise: opened, resolve: open } = withResolvers();
   const { promise: reached, resolve: reach } = withResolvers();

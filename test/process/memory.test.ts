@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { syncedFixture } from "../support/fixture.ts";
-import { library } from "../support/organization.ts";
+import { numbered } from "../support/organization.ts";
 
 const PRINT_MEMORY =
   'data:text/javascript,process.on("exit",()=>process._rawDebug("peak",process.resourceUsage().maxRSS>>10))';
 
 test("a run without news takes at most 100 MB", async () => {
-  const { environment } = await syncedFixture(Array.from({ length: 200 }, (_, at) => library("alice", `Lib ${at}`)));
+  const { environment } = await syncedFixture(numbered(200));
   const settings = { ...environment, NODE_OPTIONS: `--import ${JSON.stringify(PRINT_MEMORY)}` };
   const { code, stderr } = await startProgram(process.execPath, [MAIN, "sync"], settings).ended;
   const megabytes = Number(/peak (\d+)/.exec(stderr)?.[1]);
