@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { always, status } from "../faults/answers.ts";
 import { logLines } from "../faults/run-results.ts";
-import { MAIN, startProgram } from "../support/cli.ts";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { type Fixture, syncedFixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { runOnTerminal } from "../support/terminal.ts";
 
 /** Valid names that a log, a terminal or a page would interpret. */
 const HOSTILE = [
@@ -31,7 +32,7 @@ const HOSTILE = [
 
 /** All of them fail, so that each is logged; one has a good copy and a reject. */
 async function hostileWorld(): Promise<Fixture> {
-  const made = await fixture(
+  const made = await syncedFixture(
     HOSTILE.map((name) =>
       library(name, name, {
         description: name,
@@ -41,18 +42,10 @@ async function hostileWorld(): Promise<Fixture> {
       }),
     ),
   );
-  expect((await made.call(["sync"])).code).toBe(0);
+  const bad = { kind: "alterItem", index: 0, set: { parentId: "\u001b[31m\nx" } } as const;
   made.service.script([
-    {
-      match: { operation: "scenarios", library: "lib" },
-      times: "always",
-      action: { kind: "alterItem", index: 0, set: { parentId: "\u001b[31m\nx" } },
-    },
-    {
-      match: { operation: "scenarios" },
-      times: "always",
-      action: { kind: "status", status: 403, body: '\u001b[31m\n{"level":"info"}\u009b\u202e' },
-    },
+    always({ operation: "scenarios", library: "lib" }, bad),
+    always({ operation: "scenarios" }, status(403, { body: '\u001b[31m\n{"level":"info"}\u009b\u202e' })),
   ]);
   return made;
 }
@@ -67,17 +60,11 @@ test("each JSON log line is one object of simcat's own, whatever the libraries' 
 
   expect(ended.code).toBe(2);
   const lines = logLines(ended);
-  expect(lines.filter((line) => line.code === "run_finished").map(({ status }) => status)).toEqual(["partial"]);
-  expect(
-    lines
-      .filter((line) => line.msg === "library failed")
-      .map((line) => line.library)
-      .sort(),
-  ).toEqual(HOSTILE.toSorted());
-  expect(lines.filter((line) => line.level === "info").map((line) => line.code)).toEqual([
-    "run_started",
-    "run_planned",
-  ]);
+  expect(lines.filter((line) => line.code === "run_finished")).toMatchObject([{ status: "partial" }]);
+  const failed = lines.filter((line) => line.msg === "library failed").map((line) => line.library);
+  expect(failed.sort()).toEqual(HOSTILE.toSorted());
+  const codes = lines.filter((line) => line.level === "info").map((line) => line.code);
+  expect(codes).toEqual(["run_started", "run_planned"]);
   expect(ended.stdout + ended.stderr).not.toMatch(ACTS);
 });
 
@@ -86,36 +73,29 @@ test.skipIf(findProgram("script", "bsdutils") === null)(
   async () => {
     const { environment, call } = await hostileWorld();
     await call(["backfill"]);
-    const onTerminal = (command: string, more: Readonly<Record<string, string>> = {}) =>
-      startProgram("script", ["-qec", `'${process.execPath}' '${MAIN}' ${command}`, "/dev/null"], {
-        ...environment,
-        ...more,
-        TERM: "xterm",
-      }).ended;
+    const settings = { ...environment, SIMCAT_LOG_FORMAT: "pretty", SIMCAT_LOG_LEVEL: "trace" };
     const commands = [
-      "backfill",
-      "sync --dry-run",
-      "status",
-      "verify",
-      "explain '%1b%5b31mred/%1b%5b31mred'",
-      "explain '%1b%5b31mnobody/%0aknows'",
-      "sync --owner \"$(printf '\\033[31mnobody')\"",
-      "prune --older-than \"$(printf '\\033[31m')\"",
+      ["backfill"],
+      ["sync", "--dry-run"],
+      ["status"],
+      ["verify"],
+      ["explain", "%1b%5b31mred/%1b%5b31mred"],
+      ["explain", "%1b%5b31mnobody/%0aknows"],
+      ["sync", "--owner", "\u001b[31mnobody"],
+      ["prune", "--older-than", "\u001b[31m"],
     ];
 
-    for (const command of commands) {
-      const { stdout } = await onTerminal(command, { SIMCAT_LOG_FORMAT: "pretty", SIMCAT_LOG_LEVEL: "trace" });
-      // simcat's own: start of line, clear line, a colored word; the terminal's: a carriage return before each line feed.
-      const rest = stdout
+    for (const args of commands) {
+      const command = args.join(" ");
+      const { screen } = await runOnTerminal(args, settings, 500);
+      // simcat's own: start of line, clear line, a colored word.
+      const rest = screen
         .replaceAll("\u001b[K", "")
         .replaceAll("\r", "")
         .replace(/\p{Cc}\[(?:2|3[123])m([^\p{Cc}]+)\p{Cc}\[(?:22|39)m/gu, "$1");
       expect(rest, command).not.toBe("");
-      const acts = ACTS.exec(rest);
-      expect({
-        command,
-        acts: acts && JSON.stringify(rest.slice(Math.max(0, acts.index - 20), acts.index + 20)),
-      }).toEqual({ command, acts: null });
+      const acts = ACTS.exec(rest)?.index ?? 0;
+      expect(rest, `${command}: ${JSON.stringify(rest.slice(acts).slice(0, 40))}`).not.toMatch(ACTS);
       expect(rest, command).not.toMatch(/^\{"level":"info"|^\d\d:\d\d:\d\d INFO forged/m);
     }
   },
