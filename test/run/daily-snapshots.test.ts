@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { headers, status } from "../faults/answers.ts";
 import { serve } from "../mock/service.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { movableClock } from "../support/database-clock.ts";
@@ -24,19 +25,20 @@ async function organization(libraries: readonly MockLibrary[]) {
       await setDatabaseClock(moment);
     },
     run: (...args: string[]) => simcat(sides, args),
-    days: async () => {
-      const rows = await database.query<{ day: string }>("SELECT day::text FROM simcat.snapshot_days ORDER BY day");
-      return rows.map(({ day }) => day);
+    /** Runs a sync that ends with 0; returns its warnings. */
+    warnings: async () => {
+      const { code, out } = await simcat(sides, ["sync", "--json"]);
+      expect(code).toBe(0);
+      return JSON.parse(out).warnings;
     },
+    days: () => database.lines("SELECT day::text FROM simcat.snapshot_days ORDER BY day"),
     /** The library's rows of daily_libraries as `day live scenarios parents results bytes version`. */
-    daily: async (name: string) => {
-      const rows = await database.query<{ line: string }>(
-        `SELECT concat_ws(' ', day, live, scenarios, parents, results, bytes, package_version) AS line
+    daily: (name: string) =>
+      database.lines(
+        `SELECT concat_ws(' ', day, live, scenarios, parents, results, bytes, package_version)
          FROM simcat_report.daily_libraries WHERE library_name = $1 ORDER BY day`,
         [name],
-      );
-      return rows.map(({ line }) => line);
-    },
+      ),
   };
 }
 
@@ -57,10 +59,8 @@ test("the first good run to end on a UTC day takes its snapshot, whatever zone t
   await setClock("2026-03-02T00:20:00Z");
   expect((await run("sync")).code).toBe(0);
   expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
-  expect(await database.query("SELECT run_id::int, taken_at FROM simcat.snapshot_days ORDER BY day")).toEqual([
-    { run_id: 1, taken_at: expect.any(Date) },
-    { run_id: 2, taken_at: expect.any(Date) },
-  ]);
+  const taken = "SELECT run_id, taken_at IS NOT NULL FROM simcat.snapshot_days ORDER BY day";
+  expect(await database.lines(taken)).toEqual(["1 true", "2 true"]);
 });
 
 test("a later run of the same day writes nothing into the snapshots, even after a change", async () => {
@@ -84,44 +84,38 @@ test("a later run of the same day writes nothing into the snapshots, even after 
 test("a library that was listed when the history began is loaded, not added, whenever it is read (fault 209)", async () => {
   const { database, service, run, setClock, daily } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");
-  service.script([{ match: { owner: "bob", library: "Water" }, times: 9, action: { kind: "status", status: 404 } }]);
+  service.always({ owner: "bob", library: "Water" }, status(404));
   expect((await run("backfill")).code).toBe(2);
   expect(await daily("Water")).toEqual(["2026-03-01 f"]);
-  const [owner] = await database.query(
-    "SELECT libraries::int, not_stored::int, active::int, run_id::int FROM simcat_report.daily_owners WHERE owner = 'bob'",
-  );
-  expect(owner).toEqual({ libraries: 0, not_stored: 1, active: 0, run_id: 1 });
+  const owner = "SELECT libraries, not_stored, active, run_id FROM simcat_report.daily_owners WHERE owner = 'bob'";
+  expect(await database.lines(owner)).toEqual(["0 1 0 1"]);
 
   service.script([]);
   service.put(library("bob", "Wood", { scenarios: [1, 2] }));
   await setClock("2026-03-03T08:00:00Z");
   expect((await run("backfill", "--restart")).code).toBe(0);
-  const lines = (view: string, time: string) =>
-    database.query(
-      `SELECT library_name, kind, count(*)::int AS count FROM simcat_report.${view} WHERE ${time} > '2026-03-02Z' GROUP BY 1, 2 ORDER BY 1`,
+  const counts = (view: string, time: string) =>
+    database.lines(
+      `SELECT library_name, kind, count(*) FROM simcat_report.${view} WHERE ${time} > '2026-03-02Z' GROUP BY 1, 2 ORDER BY 1`,
     );
-  const wood = (count: number) => ({ library_name: "Wood", kind: "added", count });
-  expect(await lines("events", "seen_at")).toEqual([{ library_name: "Water", kind: "loaded", count: 1 }, wood(3)]);
-  expect(await lines("activity", "seen_at")).toEqual([{ library_name: "Water", kind: "loaded", count: 2 }, wood(3)]);
-  expect(await lines("changes", "changed_at")).toEqual([wood(3)]);
+  expect(await counts("events", "seen_at")).toEqual(["Water loaded 1", "Wood added 3"]);
+  expect(await counts("activity", "seen_at")).toEqual(["Water loaded 2", "Wood added 3"]);
+  expect(await counts("changes", "changed_at")).toEqual(["Wood added 3"]);
   expect(await daily("Water")).toEqual(["2026-03-01 f", "2026-03-03 t 1 1 0 4.3.6"]);
 });
 
 test("a scenario that was a reject when the history began is loaded, not added, when it can be stored (fault 209)", async () => {
   const { database, service, run, setClock } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");
-  const bad = { kind: "alterItem", index: 1, set: { scenarioName: 7 } } as const;
-  service.script([{ match: { operation: "scenarios", owner: "alice" }, times: 9, action: bad }]);
+  service.always({ operation: "scenarios", owner: "alice" }, { kind: "alterItem", index: 1, set: { scenarioName: 7 } });
   expect((await run("backfill")).code).toBe(2);
   await setClock("2026-03-02T08:00:00Z");
   service.script([]);
   expect((await run("sync")).code).toBe(0);
-  const kinds = (view: string) =>
-    database.query(
-      `SELECT kind, count(*)::int AS count FROM simcat_report.${view} WHERE seen_at > '2026-03-02Z' GROUP BY kind`,
-    );
-  expect(await kinds("events")).toEqual([{ kind: "loaded", count: 1 }]);
-  expect(await kinds("activity")).toEqual([{ kind: "loaded", count: 1 }]);
+  for (const view of ["events", "activity"]) {
+    const kinds = `SELECT kind, count(*) FROM simcat_report.${view} WHERE seen_at > '2026-03-02Z' GROUP BY kind`;
+    expect(await database.lines(kinds), view).toEqual(["loaded 1"]);
+  }
 
   await setClock("2026-03-03T08:00:00Z");
   service.change("alice", "Fire", {
@@ -129,58 +123,47 @@ test("a scenario that was a reject when the history began is loaded, not added, 
     scenarios: [1, 2, 3, 4].map((id) => scenario(id)),
   });
   expect((await run("sync")).code).toBe(0);
-  const sums = "sum(library_change)::int AS libraries, sum(scenario_change)::int AS scenarios";
-  expect(await database.query(`SELECT ${sums} FROM simcat_report.events WHERE owner = 'alice'`)).toEqual([
-    { libraries: 1, scenarios: 4 },
-  ]);
-  expect(await database.query("SELECT scenario_id::int FROM simcat.events WHERE kind = 'added'")).toEqual([
-    { scenario_id: 4 },
-  ]);
+  const sums = "SELECT sum(library_change), sum(scenario_change) FROM simcat_report.events WHERE owner = 'alice'";
+  expect(await database.lines(sums)).toEqual(["1 4"]);
+  expect(await database.lines("SELECT scenario_id FROM simcat.events WHERE kind = 'added'")).toEqual(["4"]);
 });
 
 test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {
   const { service, run, setClock, days } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");
   expect((await run("sync", "--owner", "bob")).code).toBe(0);
-  service.once({ operation: "listing" }, { kind: "status", status: 401 });
+  service.once({ operation: "listing" }, status(401));
   expect((await run("sync")).code).toBe(77);
   expect(await days()).toEqual([]);
 
-  service.script([{ match: { owner: "bob", library: "Water" }, times: 9, action: { kind: "status", status: 404 } }]);
+  service.always({ owner: "bob", library: "Water" }, status(404));
   expect((await run("backfill", "--restart")).code).toBe(2);
   expect(await days()).toEqual(["2026-03-01"]);
 
   service.script([]);
-  service.edit((one) => void one.remove("alice", "Fire"));
+  service.remove("alice", "Fire");
   await setClock("2026-03-02T08:00:00Z");
   expect((await run("sync")).code).toBe(3);
   expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
 });
 
 test("a snapshot that fails leaves only a warning, and the next good run takes it (fault 126)", async () => {
-  const { database, run, setClock, days } = await organization([fire]);
+  const { database, warnings, setClock, days } = await organization([fire]);
   await setClock("2026-03-01T08:00:00Z");
   await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space here'; END $$;
     CREATE TRIGGER refuse BEFORE INSERT ON simcat.owner_days FOR EACH ROW EXECUTE FUNCTION refuse()`);
 
-  const { code, out } = await run("sync", "--json");
-
-  expect(code).toBe(0);
-  expect(JSON.parse(out).warnings).toEqual([
-    {
-      code: "snapshot_failed",
-      message: expect.stringMatching(/^taking the daily snapshot failed: .*no space here.*; everything/),
-    },
-  ]);
-  expect(await database.query("SELECT status FROM simcat.sync_runs")).toEqual([{ status: "ok" }]);
-  expect(await database.query("SELECT FROM simcat.library_days")).toEqual([]);
+  const message = expect.stringMatching(/^taking the daily snapshot failed: .*no space here.*; everything/);
+  expect(await warnings()).toEqual([{ code: "snapshot_failed", message }]);
+  expect(await database.lines("SELECT status FROM simcat.sync_runs")).toEqual(["ok"]);
+  expect(await database.lines("SELECT library_name FROM simcat.library_days")).toEqual([]);
   await database.query("DROP TRIGGER refuse ON simcat.owner_days");
-  expect((await run("sync")).code).toBe(0);
+  expect(await warnings()).toEqual([]);
   expect(await days()).toEqual(["2026-03-01"]);
 });
 
 test("snapshots of a clock that was ahead are removed, and those of the true days continue (fault 136)", async () => {
-  const { database, run, setClock, setDatabaseClock, days, daily } = await organization([fire, water]);
+  const { database, run, warnings, setClock, setDatabaseClock, days, daily } = await organization([fire, water]);
   await setClock("2026-03-02T08:00:00Z");
   await run("sync");
   for (const ahead of ["2030-01-01T08:00:00Z", "2030-01-02T08:00:00Z"]) {
@@ -190,10 +173,7 @@ test("snapshots of a clock that was ahead are removed, and those of the true day
   expect(await days()).toEqual(["2026-03-02", "2030-01-01", "2030-01-02"]);
 
   await setClock("2026-03-03T08:00:00Z");
-  const { code, out } = await run("sync", "--json");
-
-  expect(code).toBe(0);
-  expect(JSON.parse(out).warnings).toEqual([
+  expect(await warnings()).toEqual([
     { code: "versions_moved_back", message: expect.stringMatching(/ up to 2030-01-02 08:/) },
     {
       code: "snapshots_removed",
@@ -202,17 +182,16 @@ test("snapshots of a clock that was ahead are removed, and those of the true day
     },
   ]);
   expect(await daily("Fire")).toEqual(["2026-03-02 t 3 1 2 245760 4.3.6", "2026-03-03 t 3 1 2 245760 4.3.6"]);
-  expect(
-    await database.query("SELECT DISTINCT day::text FROM simcat.owner_days WHERE owner = 'bob' ORDER BY 1"),
-  ).toEqual([{ day: "2026-03-02" }, { day: "2026-03-03" }]);
-  expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual([]);
+  const ownerDays = "SELECT DISTINCT day::text FROM simcat.owner_days WHERE owner = 'bob' ORDER BY 1";
+  expect(await database.lines(ownerDays)).toEqual(["2026-03-02", "2026-03-03"]);
+  expect(await warnings()).toEqual([]);
 });
 
 test("versions and events of a clock that was ahead are moved back when it is confirmed (fault 207)", async () => {
-  const { database, service, run, setClock, setDatabaseClock } = await organization([fire, water]);
+  const { database, service, run, warnings, setClock, setDatabaseClock } = await organization([fire, water]);
   const problems = () =>
-    database.query(
-      `SELECT what, count(*)::int AS count FROM simcat_report.data_quality WHERE problem = 'future_version' GROUP BY what ORDER BY what`,
+    database.lines(
+      "SELECT what, count(*) FROM simcat_report.data_quality WHERE problem = 'future_version' GROUP BY 1 ORDER BY 1",
     );
   await setClock("2026-03-02T08:00:00Z");
   await run("sync");
@@ -220,18 +199,11 @@ test("versions and events of a clock that was ahead are moved back when it is co
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
   service.put(library("bob", "Wood", { scenarios: [1, 2] }));
   expect((await run("sync")).code).toBe(0);
-  expect(await problems()).toEqual([
-    { what: "library", count: 2 },
-    { what: "scenario", count: 5 },
-  ]);
+  expect(await problems()).toEqual(["library 2", "scenario 5"]);
 
   await setClock("2026-03-03T08:00:00Z");
   service.change("alice", "Fire", { lastModified: "2026-03-03 at 7:30 AM", scenarios: [scenario(1), scenario(5)] });
-  const { code, out } = await run("sync", "--json");
-
-  expect(code).toBe(0);
-  const codes = (JSON.parse(out).warnings as { code: string }[]).map((warning) => warning.code);
-  expect(codes).toEqual(["versions_moved_back", "snapshots_removed"]);
+  expect(await warnings()).toMatchObject([{ code: "versions_moved_back" }, { code: "snapshots_removed" }]);
   expect(await problems()).toEqual([]);
   const [counts] = await database.query(
     `SELECT count(*) FILTER (WHERE removed_at IS NULL)::int AS live, count(DISTINCT changed_at) BETWEEN 3 AND 5 AS times,
@@ -245,7 +217,7 @@ test("versions and events of a clock that was ahead are moved back when it is co
 });
 
 test("a prune under a clock that was ahead hides no history once the clock is confirmed (fault 207)", async () => {
-  const { database, service, run, setClock, setDatabaseClock } = await organization([fire, water]);
+  const { database, service, run, warnings, setClock, setDatabaseClock } = await organization([fire, water]);
   await setClock("2026-03-02T08:00:00Z");
   await run("sync");
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
@@ -256,48 +228,37 @@ test("a prune under a clock that was ahead hides no history once the clock is co
 
   await setClock("2026-03-04T08:00:00Z");
   service.change("alice", "Fire", { lastModified: "2026-03-04 at 7:30 AM", scenarios: [scenario(1), scenario(5)] });
-  expect(JSON.parse((await run("sync", "--json")).out).warnings).toMatchObject([{ code: "versions_moved_back" }]);
+  expect(await warnings()).toMatchObject([{ code: "versions_moved_back" }]);
 
-  const [history] = await database.query(
-    `SELECT history_complete_since < '2026-03-04 08:10Z' AS begins, simcat_report.history_covers('2026-03-04 08:10Z') AS covers,
-       (SELECT max(pruned_at) < '2026-03-04 08:10Z' FROM simcat_report.prune_history) AS pruned
-     FROM simcat_report.data_complete_as_of`,
-  );
-  expect(history).toEqual({ begins: true, covers: true, pruned: true });
+  const history = `SELECT 'begins', history_complete_since < '2026-03-04 08:10Z',
+      'covers', simcat_report.history_covers('2026-03-04 08:10Z'),
+      'pruned', (SELECT max(pruned_at) < '2026-03-04 08:10Z' FROM simcat_report.prune_history)
+    FROM simcat_report.data_complete_as_of`;
+  expect(await database.lines(history)).toEqual(["begins true covers true pruned true"]);
 });
 
 test.each([
-  { case: "is not sent", headers: { date: null }, others: [] },
-  { case: "is another one", headers: { date: "Fri, 06 Mar 2026 08:00:00 GMT" }, others: [] },
-  { case: "is from a cache", headers: { age: "60" }, others: ["listing_cached"] },
-])(
-  "snapshots of days to come stay if the service's time $case: the clock may be behind",
-  async ({ headers, others }) => {
-    const { service, run, setClock, days } = await organization([fire]);
-    await setClock("2026-03-05T08:00:00Z");
-    await run("sync");
-    service.script([{ match: { operation: "listing" }, times: 9, action: { kind: "headers", set: headers } }]);
-    await setClock("2026-03-03T08:00:00Z");
+  { case: "is not sent", sent: { date: null }, others: [] },
+  { case: "is another one", sent: { date: "Fri, 06 Mar 2026 08:00:00 GMT" }, others: [] },
+  { case: "is from a cache", sent: { age: "60" }, others: [{ code: "listing_cached" }] },
+])("snapshots of days to come stay if the service's time $case: the clock may be behind", async ({ sent, others }) => {
+  const { service, run, warnings, setClock, days } = await organization([fire]);
+  await setClock("2026-03-05T08:00:00Z");
+  await run("sync");
+  service.always({ operation: "listing" }, headers(sent));
+  await setClock("2026-03-03T08:00:00Z");
 
-    const { code, out } = await run("sync", "--json");
-
-    expect(code).toBe(0);
-    expect(JSON.parse(out).warnings).toEqual([
-      ...others.map((code) => expect.objectContaining({ code })),
-      { code: "snapshot_withheld", message: expect.stringContaining("there is one of 2026-03-05, and the database's") },
-    ]);
-    expect(await days()).toEqual(["2026-03-05"]);
-    await setClock("2026-03-06T08:00:00Z");
-    expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual(
-      others.map((code) => expect.objectContaining({ code })),
-    );
-    expect(await days()).toEqual(["2026-03-05", "2026-03-06"]);
-  },
-);
+  const message = expect.stringContaining("there is one of 2026-03-05, and the database's");
+  expect(await warnings()).toMatchObject([...others, { code: "snapshot_withheld", message }]);
+  expect(await days()).toEqual(["2026-03-05"]);
+  await setClock("2026-03-06T08:00:00Z");
+  expect(await warnings()).toMatchObject(others);
+  expect(await days()).toEqual(["2026-03-05", "2026-03-06"]);
+});
 
 test("the statements of the operator's manual remove the snapshots of days to come", async () => {
-  const { database, service, run, setClock, days, daily } = await organization([fire]);
-  service.script([{ match: { operation: "listing" }, times: 9, action: { kind: "headers", set: { date: null } } }]);
+  const { database, service, run, warnings, setClock, days, daily } = await organization([fire]);
+  service.always({ operation: "listing" }, headers({ date: null }));
   for (const day of ["2026-03-02", "2030-01-01"]) {
     await setClock(`${day}T08:00:00Z`);
     await run("sync");
@@ -307,15 +268,15 @@ test("the statements of the operator's manual remove the snapshots of days to co
   const [, statements = ""] = /^## Snapshots of days to come\n.*?^```sql\n(.*?)^```/ms.exec(manual) ?? [];
   await database.query(statements);
   expect(await days()).toEqual(["2026-03-02"]);
-  expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual([]);
+  expect(await warnings()).toEqual([]);
   expect(await daily("Fire")).toEqual(["2026-03-02 t 3 1 2 245760 4.3.6", "2026-03-03 t 3 1 2 245760 4.3.6"]);
 });
 
 test("a clock that is set back over midnight by less than an hour keeps the snapshot of the next day", async () => {
-  const { run, setClock, days } = await organization([fire]);
+  const { run, warnings, setClock, days } = await organization([fire]);
   await setClock("2026-03-02T00:10:00Z");
   await run("sync");
   await setClock("2026-03-01T23:40:00Z");
-  expect(JSON.parse((await run("sync", "--json")).out).warnings).toEqual([]);
+  expect(await warnings()).toEqual([]);
   expect(await days()).toEqual(["2026-03-02"]);
 });

@@ -3,7 +3,7 @@ import { fixture, syncedFixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 
 test("a date that a selected run saw is remembered: its library is read even if the old date returns", async () => {
-  const { call, query, service } = await syncedFixture([
+  const { call, lines, service } = await syncedFixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
@@ -15,25 +15,20 @@ test("a date that a selected run saw is remembered: its library is read even if 
 
   expect((await call(["sync"])).code).toBe(0);
 
-  expect(await query("SELECT scenario_name FROM simcat.scenarios WHERE owner = 'alice'")).toEqual([
-    { scenario_name: "new" },
-  ]);
+  expect(await lines("SELECT scenario_name FROM simcat.scenarios WHERE owner = 'alice'")).toEqual(["new"]);
 });
 
 test("a selected run records every listed library and marks nothing outside its scope", async () => {
-  const { call, query, service } = await fixture([
+  const { call, lines, service } = await fixture([
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water", { scenarios: [1] }),
     library("bob", "Ice", { scenarios: [1] }),
   ]);
   expect((await call(["sync", "--owner", "bob"])).code).toBe(0);
-  expect(await query("SELECT owner, bookmark IS NOT NULL AS stored FROM simcat.library_sync ORDER BY owner")).toEqual([
-    { owner: "alice", stored: false },
-    { owner: "bob", stored: true },
-    { owner: "bob", stored: true },
-  ]);
+  const stored = "SELECT owner, bookmark IS NOT NULL FROM simcat.library_sync ORDER BY owner";
+  expect(await lines(stored)).toEqual(["alice false", "bob true", "bob true"]);
   await call(["sync"]);
   service.once({ operation: "listing" }, { kind: "dropItems", from: 0, count: 1 });
   expect((await call(["sync", "--owner", "bob"])).code).toBe(0);
-  expect(await query("SELECT owner FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
+  expect(await lines("SELECT owner FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
 });
