@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { type Gate, gateAfter } from "../process/gate.ts";
+import { waitingRun } from "../process/waiting-run.ts";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
-import type { MockLibrary } from "../support/mock/library.ts";
 import { drop, libraries, live, put } from "./removals.ts";
 import { lastRun } from "./run-results.ts";
 
@@ -59,22 +58,12 @@ test("verify advises --allow-removals for held removals, and its advice helps (f
   expect(await advice()).toEqual([0]);
 });
 
-/** A copy of these libraries, and a run after a change of the service that waits after `passing` content requests. */
-async function waiting(stored: readonly MockLibrary[], change: (made: Fixture) => void, passing: number) {
-  let gate: Gate | null = null;
-  const made = await syncedFixture(stored, { onRequest: (request) => gate?.onRequest(request) });
-  change(made);
-  gate = gateAfter(passing);
-  const running = made.start(["sync"], { SIMCAT_CONCURRENCY: "1" });
-  await gate.reached;
-  return { ...made, gate, running };
-}
-
 test("a held run that is interrupted while reading has recorded its hold (fault 49)", async () => {
-  const { running, gate, ...made } = await waiting(libraries("alice", 0, 21), swap, 40);
-  running.process.kill("SIGTERM");
-  expect((await running.ended).code).toBe(143);
-  gate.open();
+  const made = await waitingRun(libraries("alice", 0, 21), 40, async (made) => {
+    swap(made);
+    return ["sync"];
+  });
+  await made.interrupt();
   expect(await made.lines("SELECT count(removal_held_at) FROM simcat.library_sync")).toEqual(["20"]);
 
   put(made, "bob", 60, 100);
@@ -86,30 +75,27 @@ test("a held run that is interrupted while reading has recorded its hold (fault 
 });
 
 /** A run over ten libraries, one missing and one new, that waits for the content of the new one. */
-const removing = () => {
-  const replace = (made: Fixture) => {
+const removing = () =>
+  waitingRun(libraries("alice", 0, 10), 0, async (made) => {
     drop(made, "alice", 0, 1);
     put(made, "bob", 0, 1);
-  };
-  return waiting(libraries("alice", 0, 10), replace, 0);
-};
+    return ["sync"];
+  });
 
 test("a run marks removals before it reads content, even if it is then interrupted (fault 50)", async () => {
-  const { running, gate, ...made } = await removing();
+  const made = await removing();
   expect(await live(made)).toEqual({ alice: 9 });
 
-  running.process.kill("SIGTERM");
-  expect((await running.ended).code).toBe(143);
-  gate.open();
+  await made.interrupt();
   expect(await lastRun(made.query)).toMatchObject({ status: "interrupted", libraries_removed: 1 });
 });
 
 test("a library that is listed again during a run is not removed after its return (fault 50)", async () => {
-  const { running, gate, ...made } = await removing();
+  const made = await removing();
   const [before] = await made.query<{ now: Date }>("SELECT clock_timestamp() AS now");
   put(made, "alice", 0, 1);
-  gate.open();
-  expect((await running.ended).code).toBe(0);
+  made.open();
+  expect((await made.running).code).toBe(0);
 
   expect(await made.lines("SELECT library_name FROM simcat.libraries WHERE removed_at > $1", [before?.now])).toEqual(
     [],

@@ -39,7 +39,7 @@ test("a list of 4,000 scenarios is stored, compared, edited, shortened and contr
     library("alice", "short", { scenarios: [1] }),
   ]);
 
-  expect((await made.simcat(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
   expect(await state(made)).toEqual(["4001 live 0 removed 4001 counted 0 staged"]);
   const sums = "SELECT sum(scenario_id), sum(parent_id) FROM simcat.scenarios WHERE library_name = 'long'";
   expect(await made.lines(sums)).toEqual(["8002000 7998000"]);

@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { InterruptedError } from "../../src/errors.ts";
-import { callCli } from "../support/call-cli.ts";
-import { type Fixture, syncedFixture } from "../support/fixture.ts";
+import type { Fixture } from "../support/fixture.ts";
 import { numbered } from "../support/organization.ts";
-import { type Gate, gateAfter } from "./gate.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
+import { waitingRun } from "./waiting-run.ts";
 
 interface Interrupted extends Fixture {
   /** How many of the twelve libraries the backfill did not read. */
@@ -15,18 +13,10 @@ interface Interrupted extends Fixture {
 
 /** A complete copy, and a backfill that was stopped after it had read some libraries again. */
 async function interrupted(
-  before: (made: Fixture) => Promise<string[]> = async () => ["backfill"],
+  prepare: (made: Fixture) => Promise<string[]> = async () => ["backfill"],
 ): Promise<Interrupted> {
-  let gate: Gate | null = null;
-  const made = await syncedFixture(numbered(12), { onRequest: (request) => gate?.onRequest(request) });
-  const command = await before(made);
-  gate = gateAfter(9);
-  const stop = new AbortController();
-  const running = callCli(command, { ...made.environment, SIMCAT_CONCURRENCY: "2" }, stop.signal);
-  await gate.reached;
-  stop.abort(new InterruptedError("SIGTERM"));
-  expect((await running).code).toBe(143);
-  gate.open();
+  const made = await waitingRun(numbered(12), 9, prepare);
+  await made.interrupt();
   const read = Number(await made.lines("SELECT libraries_read FROM simcat.sync_runs WHERE status = 'interrupted'"));
   expect(read).toBeGreaterThan(0);
   expect(read).toBeLessThan(12);

@@ -1,13 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startProgram } from "../support/cli.ts";
+import { listen } from "../support/listen.ts";
 
 test.runIf(process.platform === "linux")("describes and kills a process that a test waits for in vain", async () => {
-  const silent = createServer().listen(0, "127.0.0.1");
-  onTestFinished(() => void silent.close());
-  await once(silent, "listening");
-  const { port } = silent.address() as { port: number };
+  const port = await listen(createServer());
   const script = `console.log("begun"); require("node:net").connect(${port}, "127.0.0.1")`;
   const waiting = startProgram(process.execPath, ["-e", script], {}, { patienceMs: 3_000 });
 
