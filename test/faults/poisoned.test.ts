@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { text } from "./answers.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
@@ -9,22 +8,26 @@ import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
 const NEWER = "2030-01-02 at 3:04 PM";
 const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1, 2] }));
 
-/** Creates a trigger that raises an SQLSTATE for each row of these libraries. */
-async function poison({ query }: Fixture, table: string, states: Readonly<Record<string, string>>): Promise<void> {
-  await query("CREATE TABLE public.poison (name text, state text)");
-  for (const one of Object.entries(states)) await query("INSERT INTO public.poison VALUES ($1, $2)", one);
-  await query(`
-    CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE found_state text;
-    BEGIN
-      SELECT state INTO found_state FROM public.poison WHERE name = NEW.library_name;
-      IF found_state IS NULL THEN RETURN NEW; END IF;
-      RAISE EXCEPTION 'not this library: %', NEW.library_name USING ERRCODE = found_state;
-    END $$;
-    CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.${table} FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
-}
+/** Changes each library, and replaces its second scenario with a third. */
+const edit = ({ service }: Fixture, lastModified = NEWER) => {
+  for (const { name } of service.organization.libraries()) {
+    service.change("alice", name, { lastModified, description: "new", scenarios: [scenario(1), scenario(3)] });
+  }
+};
 
-const heal = ({ query }: Fixture) => query("DROP FUNCTION public.refuse CASCADE; DROP TABLE IF EXISTS public.poison");
+/** Creates a trigger that raises an SQLSTATE for each row that meets a condition. */
+const refuse = ({ query }: Fixture, table: string, state: string, condition = "true") =>
+  query(`
+    CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'not this: %', to_jsonb(NEW)->>'library_name' USING ERRCODE = TG_ARGV[0]; END $$;
+    CREATE TRIGGER "refuse with ${state}" BEFORE INSERT OR UPDATE ON simcat.${table} FOR EACH ROW
+      WHEN (${condition}) EXECUTE FUNCTION public.refuse('${state}')`);
+
+/** The same for each row of a library. */
+const poison = (made: Fixture, table: string, name = "lib 11", state = "P0001") =>
+  refuse(made, table, state, `NEW.library_name = '${name}'`);
+
+const heal = ({ query }: Fixture) => query("DROP FUNCTION public.refuse CASCADE");
 
 /** Each library that owes a read, why, and how often it has failed. */
 const owing = ({ lines }: Fixture) =>
@@ -49,7 +52,7 @@ test.each(["libraries", "scenarios"])(
   async (table) => {
     const made = await fixture(thirty());
     const states = Object.fromEntries(STATES.map((state, at) => [`lib ${2 * at}`, state]));
-    await poison(made, table, states);
+    for (const [name, state] of Object.entries(states)) await poison(made, table, name, state);
     const failed = Object.keys(states).sort();
 
     const first = await made.call(["sync"]);
@@ -59,9 +62,7 @@ test.each(["libraries", "scenarios"])(
     expect(first.code).toBe(2);
     expect(libraryLogLines(first)).toEqual(failed.map((name) => `alice/${name} rejected_by_database`));
     const reasons = logLines(first).map(({ error }) => /^storing the library failed: (.*?); /.exec(String(error))?.[1]);
-    expect(reasons).toEqual(
-      expect.arrayContaining(failed.map((name) => `not this library: ${name} (${states[name]})`)),
-    );
+    expect(reasons).toEqual(expect.arrayContaining(failed.map((name) => `not this: ${name} (${states[name]})`)));
     expect(owed).toEqual(failed.map((name) => `${name} failure 1`));
     expect((await storedNames(made)).filter((name) => failed.includes(name))).toEqual([]);
     expect(await storedNames(made)).toHaveLength(19);
@@ -82,26 +83,22 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
     CREATE TRIGGER count_it BEFORE INSERT OR UPDATE ON simcat.libraries FOR EACH ROW
     WHEN (NEW.library_name = 'lib 100') EXECUTE FUNCTION public.count_it()`);
   const attempts = async () => Number(await made.lines("SELECT last_value FROM public.attempts"));
-  await poison(made, "scenarios", { "lib 100": "P0001" });
+  await poison(made, "scenarios", "lib 100");
 
   expect((await made.call(["sync"])).code).toBe(2);
 
   const first = await attempts();
   // The batch, then one half of each size down to one: at most 256, 128, …, 1.
   expect(first).toBeLessThanOrEqual(9);
-  for (const { name } of made.service.organization.libraries()) {
-    made.service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(2)] });
-  }
+  edit(made);
   expect((await made.call(["sync"])).code).toBe(2);
   expect((await attempts()) - first).toBe(1);
-  expect(await made.lines("SELECT count(*) FROM simcat.scenarios WHERE scenario_id = 2")).toEqual(["255"]);
+  expect(await made.lines("SELECT count(*) FROM simcat.scenarios WHERE scenario_id = 3")).toEqual(["255"]);
 });
 
 test("a locked row fails its library; the others are stored while it is held (fault 89)", async () => {
   const made = await syncedFixture(thirty());
-  for (const { name } of made.service.organization.libraries()) {
-    made.service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
-  }
+  edit(made);
   const holder = await made.database.pool.connect();
   onTestFinished(() => holder.release());
   await holder.query("BEGIN");
@@ -124,11 +121,7 @@ test.each(["P0001", "57014"])(
   async (state) => {
     const long = Array.from({ length: 4_000 }, (_, at) => scenario(at + 1));
     const made = await fixture([...thirty(), library("bob", "long", { scenarios: long })]);
-    await made.query(`
-      CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN RAISE EXCEPTION 'not this row' USING ERRCODE = '${state}'; END $$;
-      CREATE TRIGGER refuse BEFORE INSERT ON simcat.scenario_staging FOR EACH ROW
-      WHEN (NEW.scenario_id = 3500) EXECUTE FUNCTION public.refuse()`);
+    await refuse(made, "scenario_staging", state, "NEW.scenario_id = 3500");
 
     const ended = await made.call(["sync"]);
 
@@ -147,10 +140,8 @@ test.each([
 ])("damage that concerns every row is no library's failure: %s (fault 103)", async (damage) => {
   const made = await syncedFixture(["a", "b"].map((name) => library("alice", name, { scenarios: [1] })));
   await made.query(damage);
-  made.service.edit((organization) => {
-    const scenarios = [scenario(1, { scenarioName: "renamed" }), scenario(1.5)];
-    for (const name of ["a", "b"]) changeLibrary(organization, "alice", name, { lastModified: NEWER, scenarios });
-  });
+  const scenarios = [scenario(1, { scenarioName: "renamed" }), scenario(1.5)];
+  for (const name of ["a", "b"]) made.service.change("alice", name, { lastModified: NEWER, scenarios });
 
   const { code, stderr } = await made.call(["sync"]);
 
@@ -160,28 +151,21 @@ test.each([
 
 test("a trigger that refuses every library ends the run with the database's message (fault 103)", async () => {
   const made = await fixture(thirty());
-  await made.query(`
-    CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN RAISE EXCEPTION 'nothing may be stored' USING ERRCODE = 'P0001'; END $$;
-    CREATE TRIGGER refuse BEFORE INSERT ON simcat.scenarios FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
+  await refuse(made, "scenarios", "P0001");
 
   const ended = await made.call(["sync"]);
 
   expect(ended.code).toBe(69);
   expect(await lastRun(made.query)).toMatchObject({ status: "database_failed", libraries_failed: 30 });
-  expect(logLines(ended).at(-1)).toMatchObject({
-    code: "database_failed",
-    error: expect.stringMatching(
-      /^the database refused all 30 libraries that this run tried to store: .*nothing may be stored \(P0001\)/,
-    ),
-  });
+  const error = /^the database refused all 30 libraries that this run tried to store: .*not this: lib \d+ \(P0001\)/;
+  expect(logLines(ended).at(-1)).toMatchObject({ code: "database_failed", error: expect.stringMatching(error) });
   await expectRecovery(made);
 });
 
 test("a library whose hold is refused fails; the other removals are held and stay held (fault 91)", async () => {
   const made = await syncedFixture(thirty());
   for (let at = 10; at < 22; at++) made.service.remove("alice", `lib ${at}`);
-  await poison(made, "library_sync", { "lib 11": "P0001" });
+  await poison(made, "library_sync");
 
   for (const _ of ["held", "held before"]) {
     const ended = await made.call(["sync"]);
@@ -193,11 +177,6 @@ test("a library whose hold is refused fails; the other removals are held and sta
   expect(await made.query("SELECT FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
 });
 
-const edit = ({ service }: Fixture, lastModified = NEWER) => {
-  for (const { name } of service.organization.libraries()) {
-    service.change("alice", name, { lastModified, description: "new", scenarios: [scenario(1), scenario(3)] });
-  }
-};
 const UNRECORDED = ["rejected_by_database", "failure_unrecorded"];
 
 /** Before the database refuses the rows of "lib 11" in a table: what changes, and what the next run reports. */
@@ -223,7 +202,7 @@ const REFUSED: readonly {
     what: "listed date",
     table: "library_sync",
     command: "sync",
-    arrange: (made) => edit(made),
+    arrange: edit,
     codes: UNRECORDED,
     run: { libraries_read: 29 },
   },
@@ -267,7 +246,7 @@ test("a run that cannot record that a listing's reject is over is partial, not o
   expect((await made.call(["sync"])).code).toBe(2);
   made.service.script([]);
   const [name = ""] = await made.lines("SELECT library_name FROM simcat.rejects");
-  await poison(made, "rejects", { [name]: "XX001" });
+  await poison(made, "rejects", name, "XX001");
 
   expect((await made.call(["backfill"])).code).toBe(2);
   await heal(made);
@@ -278,10 +257,8 @@ test("a run that cannot record that a listing's reject is over is partial, not o
 test("a library of which neither the failure nor its rejects can be recorded has one warning (fault 91)", async () => {
   const made = await syncedFixture(thirty());
   made.service.always({ operation: "scenarios", library: "lib 11" }, text('[{"scenarioId":null}]'));
-  await poison(made, "library_sync", { "lib 11": "P0001" });
-  await made.query(
-    "CREATE TRIGGER refuse BEFORE INSERT ON simcat.rejects FOR EACH ROW EXECUTE FUNCTION public.refuse()",
-  );
+  await poison(made, "library_sync");
+  await poison(made, "rejects");
 
   const ended = await made.call(["backfill"]);
 
@@ -293,7 +270,7 @@ test("a library of which neither the failure nor its rejects can be recorded has
 test.each(REFUSED)("a library whose $what is refused fails alone (fault 91)", async (row) => {
   const made = await syncedFixture(thirty());
   await row.arrange(made);
-  await poison(made, row.table, { "lib 11": "P0001" });
+  await poison(made, row.table);
   made.asked();
 
   const ended = await made.call([row.command]);

@@ -42,14 +42,12 @@ export async function dump(query: Query): Promise<string> {
     `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname LIKE 'simcat%' AND c.relkind IN ('r', 'v', 'm')`,
   );
+  const sources = [
+    ...relations.map(({ name }) => `SELECT t::text AS row FROM ${name} t`),
+    "SELECT t::text AS row FROM pg_stat_activity t WHERE datname = current_database()",
+    "SELECT description AS row FROM pg_description WHERE objoid >= 16384",
+  ];
   const rows: { row: string }[] = [];
-  for (const { name } of relations)
-    rows.push(...(await query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`)));
-  rows.push(
-    ...(await query<{ row: string }>(
-      "SELECT t::text AS row FROM pg_stat_activity t WHERE datname = current_database()",
-    )),
-  );
-  rows.push(...(await query<{ row: string }>("SELECT description AS row FROM pg_description WHERE objoid >= 16384")));
+  for (const sql of sources) rows.push(...(await query<{ row: string }>(sql)));
   return rows.map(({ row }) => row).join("\n");
 }
