@@ -14,13 +14,6 @@ function noise(bytes: number): string {
   return text.slice(0, bytes);
 }
 
-interface Entry {
-  readonly source: string;
-  readonly code: string;
-  readonly path: string;
-}
-
-const entry = (source: string, code: string, path: string): Entry => ({ source, code, path });
 const of = (owner: string, name: string) => `{"libraryName":${name},"uploadUser":${owner},"lastModified":"${OLD}"}`;
 
 /** Runs with an edited library, a new one and these entries between them; the `vanished` libraries were stored before. */
@@ -38,26 +31,23 @@ async function runWith(entries: readonly string[], vanished: readonly string[], 
 
 test("an entry without a readable identity is a reject; others are stored, none removed (fault 27)", async () => {
   const entries = [
-    entry(`{"libraryName":"x","lastModified":"${OLD}"}`, "missing_field", "uploadUser"),
-    entry(of("null", '"x"'), "missing_field", "uploadUser"),
-    entry(of('"alice"', "true"), "wrong_type", "libraryName"),
-    entry('"alice/Fire"', "not_an_object", ""),
+    [`{"libraryName":"x","lastModified":"${OLD}"}`, "missing_field", "uploadUser"],
+    [of("null", '"x"'), "missing_field", "uploadUser"],
+    [of('"alice"', "true"), "wrong_type", "libraryName"],
+    ['"alice/Fire"', "not_an_object", ""],
     // Unaddressable, which alone would leave the listing complete.
-    entry(of('""', '"x"'), "unaddressable", "uploadUser"),
-    entry(of('"alice"', '".."'), "unaddressable", "libraryName"),
-    entry(of('"alice"', '"a\\u0000b"'), "bad_text", "libraryName"),
-    entry(of(`"${noise(3_000)}"`, '"x"'), "unaddressable", ""),
-  ];
+    [of('""', '"x"'), "unaddressable", "uploadUser"],
+    [of('"alice"', '".."'), "unaddressable", "libraryName"],
+    [of('"alice"', '"a\\u0000b"'), "bad_text", "libraryName"],
+    [of(`"${noise(3_000)}"`, '"x"'), "unaddressable", ""],
+  ] as const;
+  const sources = entries.map(([source]) => source);
 
-  const { ended, query, lines, requests } = await runWith(
-    entries.map(({ source }) => source),
-    ["vanished"],
-  );
+  const { ended, query, lines, requests } = await runWith(sources, ["vanished"]);
 
   expect(ended.code).toBe(2);
-  expect(
-    await query("SELECT payload AS source, code, path FROM simcat.rejects WHERE kind = 'listing' ORDER BY id"),
-  ).toEqual(entries);
+  const rejects = "SELECT payload, code, path FROM simcat.rejects WHERE kind = 'listing' ORDER BY id";
+  expect(await lines(rejects)).toEqual(entries.map((one) => one.join(" ")));
   expect(await lastRun(query)).toEqual({
     status: "partial",
     libraries_listed: 2,
@@ -142,7 +132,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
     ["half a pair in a key", `"lastModified":"${NOW}","\\ud800":1`, "bad_text", "?"],
     ["a wide number", `"lastModified":"${NOW}","x":1e140000`, "out_of_range", "x"],
   ] as const;
-  const { call, query, lines, service, asked } = await syncedFixture(
+  const { call, lines, service, asked } = await syncedFixture(
     bad.map(([name]) => library("alice", name, { scenarios: [1] })),
   );
   const sourceOf = (name: string, rest: string) => `{"libraryName":"${name}","uploadUser":"alice",${rest}}`;
@@ -155,12 +145,10 @@ test("an entry with an invalid date keeps its earlier values, and its library is
 
   expect(ended.code).toBe(2);
   expect(asked()).toHaveLength(1 + 2 * bad.length);
-  expect(
-    await query(
-      "SELECT library_name AS name, payload, code, path, kind FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id",
-    ),
-  ).toEqual(
-    bad.map(([name, rest, code, path]) => ({ name, payload: sourceOf(name, rest), code, path, kind: "listing" })),
+  const open =
+    "SELECT library_name, payload, code, path, kind FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY id";
+  expect(await lines(open)).toEqual(
+    bad.map(([name, rest, code, path]) => `${name} ${sourceOf(name, rest)} ${code} ${path} listing`),
   );
   expect(libraryLogLines(ended)).toHaveLength(bad.length);
   const states = `SELECT DISTINCT l.last_modified, l.listed->>'lastModified', bookmark, l.description, reread_reason
@@ -169,7 +157,7 @@ test("an entry with an invalid date keeps its earlier values, and its library is
 
   for (const [name] of bad) service.change("alice", name, { source: {} });
   expect((await call(["sync"])).code).toBe(0);
-  expect(await lines("SELECT id FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([]);
+  expect(await lines(open)).toEqual([]);
 });
 
 test("a repeated entry gives one row, one read and a warning, however it is spelled (fault 28)", async () => {

@@ -18,7 +18,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
     ["a wide number", '{"fileSize":"1 MB","x":1e140000}', "out_of_range", "x"],
     ["501 levels", `{"fileSize":"1 MB","x":${"[".repeat(500)}${"]".repeat(500)}}`, "too_deep", ""],
   ] as const;
-  const { call, query, lines, service } = await syncedFixture(
+  const { call, lines, service } = await syncedFixture(
     bad.map(([name]) => library("alice", name, { scenarios: [1, 2] })),
   );
   for (const [name, metadata] of bad) {
@@ -28,15 +28,10 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
   const ended = await call(["sync"]);
 
   expect(ended.code).toBe(2);
-  expect(
-    await query(
-      'SELECT library_name AS name, payload, code, path, kind FROM simcat.rejects WHERE resolved_at IS NULL ORDER BY library_name COLLATE "C"',
-    ),
-  ).toEqual(
-    bad
-      .map(([name, payload, code, path]) => ({ name, payload, code, path, kind: "metadata" }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  const open = await lines(
+    "SELECT library_name, payload, code, path, kind FROM simcat.rejects WHERE resolved_at IS NULL",
   );
+  expect(open.sort()).toEqual(bad.map((one) => `${one.join(" ")} metadata`).sort());
   expect(libraryLogLines(ended)).toHaveLength(bad.length);
   const states = `SELECT DISTINCT file_size, package_name, package_version, library_owner, metadata->>'fileSize',
       last_modified, bookmark, reread_reason FROM simcat.libraries JOIN simcat.library_sync USING (owner, library_name)`;
