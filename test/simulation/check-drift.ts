@@ -1,6 +1,6 @@
 import { type Copy, copyText } from "./copies.ts";
 import type { PerformedRun } from "./perform-run.ts";
-import { keyOf, type Seen } from "./reader.ts";
+import type { Seen } from "./reader.ts";
 
 /** This many known scenarios prove drift by themselves (contract 3.1). */
 const SHARED_SCENARIOS = 3;
@@ -94,11 +94,9 @@ function lossesOf(told: Told): Loss[] {
   ];
 }
 
-const GOOD_ENDS = ["ok", "partial", "held"];
-
 /** Checks that a run kept each library that would have lost a field that no other answer has, and failed no others for it. */
 export function checkDrift(
-  { heard, others, ended, plan, listings }: PerformedRun,
+  { heard, others, isCompleted, failed, plan, listings }: PerformedRun,
   before: ReadonlyMap<string, Seen>,
   after: ReadonlyMap<string, Seen>,
 ): string[] {
@@ -122,9 +120,6 @@ export function checkDrift(
     const answer = answers.get(key);
     return answer !== undefined && loss.isSent(answer);
   };
-  const failed = new Set(
-    (ended.summary?.failures ?? []).filter(({ code }) => code === "drift").map(({ key }) => keyOf(key.owner, key.name)),
-  );
   for (const one of told) {
     const losses = lossesOf(one);
     const drifts = losses.filter((loss) => {
@@ -143,8 +138,8 @@ export function checkDrift(
       wrong.push(`drift: ${heard.run} overwrote ${one.key}, which lost ${drifts[0].field}`);
     // An answer that names another library says nothing about the peer that was asked.
     const isClear = plan.weather.content === 0 && plan.weather.swaps === 0;
-    const isCertain = GOOD_ENDS.includes(ended.status) && plan.accidents.length === 0 && isClear;
-    if (isCertain && failed.has(one.key) && !mayFail) {
+    const isCertain = isCompleted && plan.accidents.length === 0 && isClear;
+    if (isCertain && failed.get(one.key) === "drift" && !mayFail) {
       wrong.push(`drift: ${heard.run} failed ${one.key}, which lost ${losses.map(({ field }) => field).join()}`);
     }
   }

@@ -1,4 +1,5 @@
 import { UsageError } from "../../src/errors.ts";
+import type { LibraryKey } from "../../src/model.ts";
 import { difference } from "./check-equal.ts";
 import type { PerformedRun } from "./perform-run.ts";
 import { NOBODY } from "./plan-run.ts";
@@ -11,13 +12,13 @@ export async function checkEnding(
   performed: PerformedRun,
   sight: ReadonlyMap<string, Seen>,
 ): Promise<string[]> {
-  const { ended, heard, listings, others, plan } = performed;
+  const { ended, isCompleted, heard, listings, others, plan } = performed;
   const wrong: string[] = [];
   const refused = plan.accidents.some(({ what }) => what.kind === "refuse");
   const isUsage = ended.error instanceof UsageError;
   const { libraries, owners } = plan.selection;
   const isUnknown = [...owners, ...libraries.map(({ owner }) => owner)].includes(NOBODY);
-  if (isUnknown && ["ok", "partial", "held"].includes(ended.status)) {
+  if (isUnknown && isCompleted) {
     wrong.push(`endings: ${heard.run} was asked for an owner that does not exist, and says ${ended.status}`);
   }
   if (isUsage) {
@@ -35,22 +36,22 @@ export async function checkEnding(
   if (heard.listing === null) ok("it had no listing");
   const read = ended.summary?.counts.librariesRead ?? 0;
   if (heard.whole.size < read) ok(`it read ${read} libraries, and the whole of ${heard.whole.size}`);
-  const open = await simulation.server.control.query<{ code: string; owner: string; library_name: string }>(
-    "SELECT code, owner, library_name FROM simcat.rejects WHERE resolved_at IS NULL AND NOT (kind = 'listing' AND $1)",
+  const open = await simulation.server.control.query<LibraryKey & { code: string }>(
+    "SELECT code, owner, library_name AS name FROM simcat.rejects WHERE resolved_at IS NULL AND NOT (kind = 'listing' AND $1)",
     [heard.isSlice],
   );
-  for (const { code, owner, library_name: name } of open) {
-    const key = keyOf(owner, name);
+  for (const { code, ...library } of open) {
+    const key = keyOf(library);
     // A slice cannot mark a library that is no longer listed, and so it keeps its rejects.
     const isBeyond = heard.isSlice && heard.listing?.keys.has(key) === false;
     if (!heard.isSelected(key) || isBeyond) continue;
-    ok(`there is an open reject (${code}) of ${owner}/${name}`);
+    ok(`there is an open reject (${code}) of ${library.owner}/${library.name}`);
   }
   if (heard.misled || listings[0] !== listings[1]) return wrong;
 
   const { organization } = simulation.service;
   for (const library of organization.libraries()) {
-    const key = keyOf(library.owner, library.name);
+    const key = keyOf(library);
     if (!heard.isSelected(key)) continue;
     const seen = sight.get(key);
     // Perhaps it was read only because another one lost a field.
@@ -59,7 +60,7 @@ export async function checkEnding(
     const found = difference(library, seen);
     if (found !== null) ok(`${key} ${found}`);
   }
-  const there = new Set(organization.libraries().map((one) => keyOf(one.owner, one.name)));
+  const there = new Set(organization.libraries().map(keyOf));
   for (const [key, seen] of sight)
     if (seen.live && !there.has(key) && heard.isSelected(key) && !heard.isSlice) ok(`${key} is live and not listed`);
   return wrong;

@@ -32,7 +32,7 @@ export async function checkEqual(
   const wrong: string[] = [];
   const there = new Set<string>();
   for (const library of simulation.service.organization.libraries()) {
-    const key = keyOf(library.owner, library.name);
+    const key = keyOf(library);
     there.add(key);
     if (!counts(key)) continue;
     const found = difference(library, sight.get(key));

@@ -1,6 +1,6 @@
 import { isEverything } from "../../src/sync/rules/selection.ts";
 import type { PerformedRun } from "./perform-run.ts";
-import { keyOf, type Seen } from "./reader.ts";
+import type { Seen } from "./reader.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
 /** What is known about a library that failed; accidents leave room for doubt. */
@@ -21,7 +21,6 @@ const FIRST = 15 * MINUTE;
 const LONGEST = 6 * HOUR;
 /** The database's clock runs on by itself during a run. */
 const TOLERANCE = 10 * MINUTE;
-const COMPLETED = ["ok", "partial", "held"];
 
 const distance = (failures: number) =>
   failures < FAILURES ? 0 : Math.min(FIRST * 2 ** (failures - FAILURES), LONGEST);
@@ -52,10 +51,9 @@ export function openFailureLog() {
   }
 
   /** Libraries that the run tried although they are to be tried less often. */
-  function tooEarly({ heard, plan, ended }: PerformedRun, now: number): string[] {
+  function tooEarly({ heard, plan, failed }: PerformedRun, now: number): string[] {
     if (plan.kind !== "sync" || plan.selection.libraries.length > 0) return [];
-    return (ended.summary?.failures ?? []).flatMap(({ key: { owner, name }, code }) => {
-      const key = keyOf(owner, name);
+    return [...failed].flatMap(([key, code]) => {
       const known = failing.get(key);
       if (known === undefined || known.least < FAILURES || !known.isSameDate || code === "rejected_by_database")
         return [];
@@ -81,10 +79,7 @@ export function openFailureLog() {
   }
 
   function remember(performed: PerformedRun, startedAt: number, endedAt: number): void {
-    const { heard, ended, plan } = performed;
-    const { summary } = ended;
-    const isCompleted = summary !== null && COMPLETED.includes(summary.status);
-    const failed = new Map((summary?.failures ?? []).map(({ key, code }) => [keyOf(key.owner, key.name), code]));
+    const { heard, ended, isCompleted, failed, plan } = performed;
     const next = new Map(failing);
     for (const key of new Set([...failed.keys(), ...heard.content.keys()])) {
       const date = heard.listing?.dates.get(key) ?? null;
@@ -95,7 +90,7 @@ export function openFailureLog() {
         next.set(key, { ...at, least: isUnrecorded ? 0 : least + 1, most: most + 1 });
       } else if (isCompleted && !failed.has(key)) next.delete(key);
       // A run that reports its own end counts nothing beyond the first failure; a killed one may have stored anything.
-      else if (summary?.status === "source_unavailable") {
+      else if (ended.status === "source_unavailable") {
         const isCertain = failed.has(key) && plan.accidents.length === 0 && plan.poison === null;
         next.set(key, { ...at, least: isCertain ? Math.max(1, least) : 0, most: Math.max(1, most) });
       } else next.set(key, { ...at, least: 0, most: most + 1 });
@@ -106,10 +101,9 @@ export function openFailureLog() {
 
   return {
     check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, startedAt: number, now: number): string[] {
-      const { heard, ended, others, plan } = performed;
+      const { heard, ended, isCompleted, others, plan } = performed;
       const wrong: string[] = [];
       const isCalm = others.length === 0 && plan.accidents.length === 0 && plan.stopAfterReads === null;
-      const isCompleted = COMPLETED.includes(ended.status);
       if (isCalm && isCompleted) {
         for (const what of missed(performed, sight, startedAt))
           wrong.push(`failing: ${heard.run} did not ask for ${what}`);

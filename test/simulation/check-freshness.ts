@@ -1,3 +1,4 @@
+import type { LibraryKey } from "../../src/model.ts";
 import { isEverything } from "../../src/sync/rules/selection.ts";
 import { metadataOf, scenariosOf } from "./check-equal.ts";
 import { copyText } from "./copies.ts";
@@ -5,9 +6,7 @@ import type { PerformedRun } from "./perform-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
 import type { Simulation } from "./simulation.ts";
 
-interface Fresh {
-  owner: string;
-  name: string;
+interface Fresh extends LibraryKey {
   as_of: Date | null;
   is_whole: boolean;
   is_suspect: boolean;
@@ -51,14 +50,14 @@ export function openFreshnessLog() {
 async function checkFreshness(
   isWholeRead: (fresh: Fresh, key: string) => boolean,
   { server, service, edits }: Simulation,
-  { heard, ended, others, plan }: PerformedRun,
+  { heard, ended, isCompleted, others, plan }: PerformedRun,
   sight: ReadonlyMap<string, Seen>,
 ): Promise<string[]> {
   const wrong: string[] = [];
   const { versions, lied } = service;
   const isCertain = (key: string) => !edits.undated.has(key) && !lied.has(key);
   for (const fresh of await server.control.query<Fresh>(FRESH)) {
-    const key = keyOf(fresh.owner, fresh.name);
+    const key = keyOf(fresh);
     const seen = sight.get(key);
     const { as_of } = fresh;
     if (!isWholeRead(fresh, key) || as_of === null || seen === undefined || !isCertain(key)) continue;
@@ -87,7 +86,7 @@ async function checkFreshness(
     }
   }
   const cachedAt = heard.listing?.cachedAt ?? null;
-  const isOnly = others.length === 0 && ["ok", "partial", "held"].includes(ended.status);
+  const isOnly = others.length === 0 && isCompleted;
   if (isOnly && cachedAt !== null) {
     if (!ended.summary?.warnings.some(({ code }) => code === "listing_cached")) {
       wrong.push(`freshness: ${heard.run} met a cached listing and does not say so`);

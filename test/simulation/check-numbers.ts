@@ -16,9 +16,12 @@ SELECT count(*) FILTER (WHERE changed_at = first_seen_at)::int4 AS inserted, cou
 FROM simcat.scenarios WHERE run_id = $1`;
 
 /** Checks that a finished run reported the numbers of rows that it wrote. */
-export async function checkCounts({ server }: Simulation, { ended, others }: PerformedRun): Promise<string[]> {
+export async function checkCounts(
+  { server }: Simulation,
+  { ended, isCompleted, others }: PerformedRun,
+): Promise<string[]> {
   const { summary } = ended;
-  if (summary === null || others.length > 0 || !["ok", "partial", "held"].includes(summary.status)) return [];
+  if (summary === null || others.length > 0 || !isCompleted) return [];
   const [found] = await server.control.query<Written>(WRITTEN, [summary.id]);
   const { scenariosInserted: inserted, scenariosUpdated: updated, scenariosRemoved: removed } = summary.counts;
   const told = { inserted, changed: inserted + updated + removed, removed, libraries: summary.counts.librariesRemoved };

@@ -84,7 +84,7 @@ export function openRemovalLog(maxRemovedPercent: number) {
 
   return {
     check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, now: number): string[] {
-      const { heard, plan, ended, others } = performed;
+      const { heard, plan, ended, isCompleted, others } = performed;
       const known = stored;
       const after = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
       const gone = [...live].filter((key) => !after.has(key));
@@ -139,8 +139,8 @@ export function openRemovalLog(maxRemovedPercent: number) {
       if (hasHeld(performed, lacked, added, isOver(lacked))) hold(lacked);
       // A run of a selection also holds what a run of everything would hold elsewhere.
       const everywhere = [...lacked, ...elsewhere];
-      const isCompleted = others.length === 0 && ["ok", "partial", "held"].includes(ended.status);
-      if (elsewhere.length > 0 && isOver(everywhere) && isCompleted && plan.poison === null) hold(elsewhere);
+      const hasHeldElsewhere = others.length === 0 && isCompleted && plan.poison === null;
+      if (elsewhere.length > 0 && isOver(everywhere) && hasHeldElsewhere) hold(elsewhere);
       else if (elsewhere.length > 0 && !isUnder(everywhere, now)) isCertain = false;
       for (const key of held.keys()) if (isListedNow(key) || !after.has(key)) held.delete(key);
       for (const key of gone) {

@@ -52,7 +52,7 @@ SELECT EXISTS (
 
 /** Checks that good runs of everything, and only they, take the day's snapshot, and that it equals the rows. */
 export async function checkSnapshots({ server }: Simulation, performed: PerformedRun): Promise<string[]> {
-  const { ended, heard, others, plan } = performed;
+  const { ended, isCompleted, heard, others, plan } = performed;
   const wrong = await server.control.query<{ what: string; d: string }>(INVARIANTS);
   if (others.length === 0) {
     wrong.push(...(await server.control.query<{ what: string; d: string }>(DIFFERING, [heard.run])));
@@ -60,7 +60,7 @@ export async function checkSnapshots({ server }: Simulation, performed: Performe
   const counts = ended.summary?.counts;
   const considered = counts ? counts.librariesRead + counts.librariesSkipped + counts.librariesFailed : 0;
   const isAccepted = ended.summary?.isAccepted === true && considered > 0;
-  const isGood = ended.status === "ok" || (["partial", "held"].includes(ended.status) && isAccepted);
+  const isGood = ended.status === "ok" || (isCompleted && isAccepted);
   // A cached listing does not confirm the database's clock.
   const isUnsure = heard.listing?.cachedAt !== null;
   const hasFailed = ended.summary?.warnings.some(({ code }) => code === "snapshot_failed");

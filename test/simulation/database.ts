@@ -4,26 +4,7 @@ import pg from "pg";
 import { breakConnection, sessionOf, settled } from "./gated-pool.ts";
 
 /** The simulation's own access to the database, independent of the workers. */
-export interface Control {
-  query<T>(sql: string, values?: readonly unknown[]): Promise<T[]>;
-  /** Ends the session and waits until its driver has noticed. */
-  terminate(client: pg.Client): Promise<void>;
-  /** Resolves when these sessions have released what they held. */
-  untilGone(sessions: readonly number[]): Promise<void>;
-  /** Executes the statement, or has it wait for a lock, and breaks the connection before its answer is read. */
-  loseAnswer(client: pg.Client, send: () => Promise<unknown>): Promise<unknown>;
-  /** Resolves when the answer has arrived, or when the session waits for a lock. */
-  answeredOrBlocked(client: pg.Client, answer: Promise<unknown>): Promise<void>;
-  /** Call after a lock may have been released: waits for the answers of sessions that waited for it. */
-  letGo(): Promise<void>;
-  /** Sets SQL's clock to this moment, in ms since the epoch; `onwards` never sets it back. */
-  setClock(moment: number, how: "anew" | "onwards"): Promise<void>;
-  /** Empties all tables, as after a migration. */
-  empty(): Promise<void>;
-  /** Call after a restart of the server. */
-  reconnect(): Promise<void>;
-  end(): Promise<void>;
-}
+export type Control = Awaited<ReturnType<typeof openControl>>;
 
 /**
  * SQL's `now()` and `clock_timestamp()` follow a settable clock: functions that precede Postgres's own on the
@@ -63,7 +44,7 @@ const TABLES =
   "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases, prunes, events, snapshot_days, library_days, owner_days";
 
 /** A database with simcat's schema. The caller closes it. */
-export async function openControl(url: string): Promise<Control> {
+export async function openControl(url: string) {
   const connected = async () => {
     const opened = new pg.Client({ connectionString: url, application_name: "simulation" });
     opened.on("error", () => {});
@@ -83,6 +64,7 @@ export async function openControl(url: string): Promise<Control> {
         [session],
       )
     )[0];
+  /** Resolves when these sessions have released what they held. */
   const untilGone = async (sessions: readonly number[]) => {
     for (;;) {
       const [there] = await query<{ left: number }>(
@@ -105,7 +87,8 @@ export async function openControl(url: string): Promise<Control> {
   };
   return {
     query,
-    async terminate(one) {
+    /** Ends the session and waits until its driver has noticed. */
+    async terminate(one: pg.Client): Promise<void> {
       const gone = new Promise<void>((resolve) => {
         one.once("error", () => resolve());
         one.once("end", () => resolve());
@@ -115,7 +98,8 @@ export async function openControl(url: string): Promise<Control> {
       await untilGone([sessionOf(one)]);
     },
     untilGone,
-    async loseAnswer(one, send) {
+    /** Executes the statement, or has it wait for a lock, and breaks the connection before its answer is read. */
+    async loseAnswer(one: pg.Client, send: () => Promise<unknown>): Promise<unknown> {
       const stream = (one as unknown as { connection: { stream: Socket } }).connection.stream;
       const before = await stateOf(sessionOf(one));
       stream.pause();
@@ -134,7 +118,8 @@ export async function openControl(url: string): Promise<Control> {
       if (!isWaiting()) await untilGone([sessionOf(one)]);
       return answer;
     },
-    async answeredOrBlocked(one, answer) {
+    /** Resolves when the answer has arrived, or when the session waits for a lock. */
+    async answeredOrBlocked(one: pg.Client, answer: Promise<unknown>): Promise<void> {
       const waiting = { one, answered: false };
       const patience = new AbortController();
       const noted = settled(answer).then(() => {
@@ -146,19 +131,23 @@ export async function openControl(url: string): Promise<Control> {
       blocked.add(waiting);
       void noted.then(() => blocked.delete(waiting));
     },
-    async letGo() {
+    /** Call after a lock may have been released: waits for the answers of sessions that waited for it. */
+    async letGo(): Promise<void> {
       for (const waiting of blocked) await isBlocked(waiting);
     },
-    async setClock(moment, how) {
+    /** Sets SQL's clock to this moment, in ms since the epoch; `onwards` never sets it back. */
+    async setClock(moment: number, how: "anew" | "onwards"): Promise<void> {
       const shift = "to_timestamp($1::float8 / 1000) - pg_catalog.clock_timestamp()";
       await query(`UPDATE sim.clock SET shift = ${how === "anew" ? shift : `greatest(shift, ${shift})`}`, [moment]);
     },
-    async empty() {
+    /** Empties all tables, as after a migration. */
+    async empty(): Promise<void> {
       const names = TABLES.split(", ").map((name) => `simcat.${name}`);
       const own = "sim.poison, sim.moments, sim.seen_libraries, sim.seen_scenarios";
       await client.query(`TRUNCATE ${names.join(", ")}, ${own} RESTART IDENTITY`);
     },
-    async reconnect() {
+    /** Call after a restart of the server. */
+    async reconnect(): Promise<void> {
       client = await connected();
     },
     end: () => client.end(),

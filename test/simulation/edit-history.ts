@@ -7,27 +7,6 @@ import { changeLibrary, type MockLibrary } from "../support/mock/library.ts";
 import { ODD_EDITS } from "./odd-edits.ts";
 import { keyOf } from "./reader.ts";
 
-/** Edits the service, and records its earlier content and the changes that its dates do not reveal. */
-export interface EditHistory {
-  edit(near: MockLibrary | undefined): void;
-  /** Replaces this share of the libraries with many new ones at once; later calls switch between the two sets. */
-  swap(share: number): void;
-  /** Removes the first libraries, and returns them. */
-  leave(count: number): readonly MockLibrary[];
-  /** Adds this many libraries without scenarios. */
-  join(count: number): void;
-  /** Adds removed libraries again, under a new date. */
-  comeBack(libraries: readonly MockLibrary[]): void;
-  /** Restores all fields of the library's metadata and scenarios. */
-  restoreFields(key: LibraryKey): void;
-  /** A new description, under a new date. */
-  redate(key: LibraryKey): void;
-  /** Libraries with a change since they were last known to be equal whose date is not the moment of the change. */
-  readonly undated: Set<string>;
-  /** The changes of each library. */
-  readonly changes: ReadonlyMap<string, number>;
-}
-
 export interface EditOptions {
   readonly organization: Organization;
   readonly earlier: Map<string, MockLibrary[]>;
@@ -56,17 +35,18 @@ const RARE: readonly EditName[] = [
 ];
 const MOST_LIBRARIES = 36;
 
-export function openEditHistory({ organization, earlier, random, dateSource, note }: EditOptions): EditHistory {
+/** Edits the service, and records its earlier content and the changes that its dates do not reveal. */
+export function openEditHistory({ organization, earlier, random, dateSource, note }: EditOptions) {
   const undated = new Set<string>();
   const changes = new Map<string, number>();
-  const everThere = new Set(organization.libraries().map((one) => keyOf(one.owner, one.name)));
+  const everThere = new Set(organization.libraries().map(keyOf));
 
   /** A difference is a change; its date reveals it if it equals the current date of the service's clock. */
   function compare(before: readonly MockLibrary[]): void {
-    const known = new Map(before.map((one) => [keyOf(one.owner, one.name), one]));
+    const known = new Map(before.map((one) => [keyOf(one), one]));
     const now = dateSource.text(dateSource.now());
     for (const library of organization.libraries()) {
-      const key = keyOf(library.owner, library.name);
+      const key = keyOf(library);
       const old = known.get(key);
       if (old === library) continue;
       changes.set(key, (changes.get(key) ?? 0) + 1);
@@ -74,7 +54,7 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
       everThere.add(key);
     }
     for (const library of before) {
-      const key = keyOf(library.owner, library.name);
+      const key = keyOf(library);
       if (organization.get(library.owner, library.name) !== library)
         earlier.set(key, [...(earlier.get(key) ?? []), library]);
     }
@@ -115,6 +95,13 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
   }
   const currentDate = () => dateSource.text(dateSource.now());
 
+  /** The same for one library, if it is still there. */
+  const applyTo = ({ owner, name }: LibraryKey, edit: (library: MockLibrary) => string) =>
+    apply(() => {
+      const library = organization.get(owner, name);
+      return library === undefined ? `${owner}/${name} is gone` : edit(library);
+    });
+
   function editOnce(near: MockLibrary | undefined): string {
     const before = organization.libraries();
     const library = near ?? (before.length > 0 ? random.pick(before) : undefined);
@@ -128,11 +115,15 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
   }
 
   return {
+    /** Libraries with a change since they were last known to be equal whose date is not the moment of the change. */
     undated,
+    /** The changes of each library. */
     changes,
-    edit: (near) => apply(() => editOnce(near)),
-    swap: (share) => apply(() => swapSets(share)),
-    leave(count) {
+    edit: (near: MockLibrary | undefined) => apply(() => editOnce(near)),
+    /** Replaces this share of the libraries with many new ones at once; later calls switch between the two sets. */
+    swap: (share: number) => apply(() => swapSets(share)),
+    /** Removes the first libraries, and returns them. */
+    leave(count: number): readonly MockLibrary[] {
       const leaving = organization.libraries().slice(0, count);
       apply(() => {
         for (const { owner, name } of leaving) organization.remove(owner, name);
@@ -140,7 +131,8 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
       });
       return leaving;
     },
-    join: (count) =>
+    /** Adds this many libraries without scenarios. */
+    join: (count: number) =>
       apply(() => {
         const [donor] = organization.libraries();
         if (donor === undefined) return "nothing to join";
@@ -151,26 +143,26 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
         }
         return `${count} libraries joined`;
       }),
-    comeBack: (libraries) =>
+    /** Adds removed libraries again, under a new date. */
+    comeBack: (libraries: readonly MockLibrary[]) =>
       apply(() => {
         for (const library of libraries) organization.put({ ...library, lastModified: currentDate() });
         return `${libraries.length} libraries came back`;
       }),
-    restoreFields: ({ owner, name }) =>
-      apply(() => {
-        const library = organization.get(owner, name);
-        if (library === undefined) return `${owner}/${name} is gone`;
+    /** Restores all fields of the library's metadata and scenarios. */
+    restoreFields: (key: LibraryKey) =>
+      applyTo(key, (library) => {
         const scenarios = library.scenarios.map((one) => ({ ...one, fields: {} }));
-        changeLibrary(organization, owner, name, { scenarios, metadataFields: {}, lastModified: currentDate() });
-        return `all fields of ${owner}/${name} are back`;
+        const change = { scenarios, metadataFields: {}, lastModified: currentDate() };
+        changeLibrary(organization, key.owner, key.name, change);
+        return `all fields of ${key.owner}/${key.name} are back`;
       }),
-    redate: ({ owner, name }) =>
-      apply(() => {
-        const library = organization.get(owner, name);
-        if (library === undefined) return `${owner}/${name} is gone`;
-        const description = `Revision ${changes.get(keyOf(owner, name)) ?? 0}`;
+    /** A new description, under a new date. */
+    redate: (key: LibraryKey) =>
+      applyTo(key, (library) => {
+        const description = `Revision ${changes.get(keyOf(library)) ?? 0}`;
         organization.put({ ...library, description, lastModified: currentDate() });
-        return `${owner}/${name} has a new description`;
+        return `${key.owner}/${key.name} has a new description`;
       }),
   };
 }

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { connect, type Pool } from "../../src/db/connect.ts";
+import { connect } from "../../src/db/connect.ts";
 import type { Control } from "./database.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -40,23 +40,12 @@ interface Gate {
   readonly onDeath: () => Promise<void>;
 }
 
-export interface GatedPool {
-  readonly pool: Pool;
-  /** Assigns all further statements to this run. */
-  lend(gate: Gate): void;
-  /** Its sessions that are within a transaction. */
-  openTransactions(): number[];
-  isDead(): boolean;
-  /** Resolves when no connection is in use: after a run ends, the last staging of a list that it gave up may still run. */
-  whenIdle(): Promise<void>;
-  /** Breaks every connection, as the exit of a process does. */
-  destroy(): void;
-}
+export type GatedPool = Awaited<ReturnType<typeof openGatedPool>>;
 
 const never = new AbortController().signal;
 
 /** The program's own pool, with every statement waiting for its turn. */
-async function openGatedPool(url: string, scheduler: Scheduler, control: Control): Promise<GatedPool> {
+async function openGatedPool(url: string, scheduler: Scheduler, control: Control) {
   const clients = new Set<GatedClient>();
   let holder: Gate | null = null;
   let dead = false;
@@ -170,15 +159,19 @@ async function openGatedPool(url: string, scheduler: Scheduler, control: Control
   Object.assign(pool, { Client: GatedClient });
   return {
     pool,
-    lend(gate) {
+    /** Assigns all further statements to this run. */
+    lend(gate: Gate): void {
       holder = gate;
     },
+    /** Its sessions that are within a transaction. */
     openTransactions: () => [...clients].filter((one) => one.inTransaction).map(sessionOf),
     isDead: () => dead,
-    async whenIdle() {
+    /** Resolves when no connection is in use: after a run ends, the last staging of a list that it gave up may still run. */
+    async whenIdle(): Promise<void> {
       while (!dead && pool.idleCount < pool.totalCount) await new Promise((resolve) => setImmediate(resolve));
     },
-    destroy() {
+    /** Breaks every connection, as the exit of a process does. */
+    destroy(): void {
       dead = true;
       for (const client of clients) breakConnection(client);
       void pool.end().catch(() => {});
@@ -187,18 +180,12 @@ async function openGatedPool(url: string, scheduler: Scheduler, control: Control
 }
 
 /** Pools that outlive a run, because opening sessions costs more than the run itself. */
-export interface Pools {
-  take(): Promise<GatedPool>;
-  giveBack(pool: GatedPool): void;
-  close(): void;
-}
-
-export function openPools(url: string, scheduler: Scheduler, control: Control): Pools {
+export function openPools(url: string, scheduler: Scheduler, control: Control) {
   const free: GatedPool[] = [];
   return {
     take: async () => free.pop() ?? openGatedPool(url, scheduler, control),
-    giveBack: (pool) => void free.push(pool),
-    close() {
+    giveBack: (pool: GatedPool) => void free.push(pool),
+    close(): void {
       for (const pool of free) pool.destroy();
     },
   };

@@ -4,7 +4,7 @@ import { isInSlice } from "../../src/slice.ts";
 import { selectorOf } from "../../src/sync/rules/selection.ts";
 import type { Said } from "./answers.ts";
 import { type Copy, copyText, store } from "./copies.ts";
-import type { Seen } from "./reader.ts";
+import { parseKey, type Seen } from "./reader.ts";
 
 export interface HeardListing {
   readonly keys: ReadonlySet<string>;
@@ -93,10 +93,7 @@ export function openLedger(maxRemovedPercent: number): Ledger {
     open(run, allowRemovals, selection) {
       const { slice } = selection;
       const selects = slice ? (key: LibraryKey) => isInSlice(slice, key) : selectorOf(selection);
-      const isSelected = (key: string) => {
-        const [owner, name] = JSON.parse(key) as [string, string];
-        return selects({ owner, name });
-      };
+      const isSelected = (key: string) => selects(parseKey(key));
       const heard: Heard = {
         run,
         allowRemovals,

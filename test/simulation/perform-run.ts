@@ -6,13 +6,17 @@ import { EVERYTHING } from "../support/listing.ts";
 import type { Interference, Statement } from "./gated-pool.ts";
 import type { Heard } from "./ledger.ts";
 import { type Accident, type Poison, QUIET, type RunPlan } from "./plan-run.ts";
-import { keyOf, look } from "./reader.ts";
+import { keyOf, look, parseKey } from "./reader.ts";
 import type { Simulation } from "./simulation.ts";
 import { type Ended, startWorker, type Worker } from "./worker.ts";
 
 /** A finished run, and the answers that it received. */
 export interface PerformedRun {
   readonly ended: Ended;
+  /** It did all that it had to do, although libraries may have failed or a guard may have held something. */
+  readonly isCompleted: boolean;
+  /** The libraries that it reported as failed, with their codes. */
+  readonly failed: ReadonlyMap<string, string>;
   readonly heard: Heard;
   /** The service's libraries when the run began and when it ended; the same array if nothing changed. */
   readonly listings: readonly [before: readonly MockLibrary[], after: readonly MockLibrary[]];
@@ -93,13 +97,13 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   const ended = await worker.ended;
   if (plan.poison !== null) await server.control.query("DELETE FROM sim.poison");
   workers.delete(run);
+  const isCompleted = ["ok", "partial", "held"].includes(ended.status);
+  const failed = new Map((ended.summary?.failures ?? []).map(({ key, code }) => [keyOf(key), code]));
   // Its failure may not be recorded, and a run's clock is ahead of the database's here: it looks as if it was listed later.
   if (plan.accidents.some(({ what }) => what.kind === "refuse")) {
-    for (const { key } of ended.summary?.failures ?? []) service.versions.hide(keyOf(key.owner, key.name));
+    for (const key of failed.keys()) service.versions.hide(key);
   }
-  if (isOvertaken && ["ok", "partial", "held"].includes(ended.status)) {
-    wrong.push(`fence: ${run} lost its lease and says ${ended.status}`);
-  }
+  if (isOvertaken && isCompleted) wrong.push(`fence: ${run} lost its lease and says ${ended.status}`);
   scheduler.forget(run);
   time.forget(run);
   // A run that was stopped while it took the lease may hold it until it expires, and SQL's clock stands still between the runs.
@@ -107,7 +111,8 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
     await server.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
   }
   note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
-  return { ended, heard, listings: [before, service.organization.libraries()], others: [], plan };
+  const listings = [before, service.organization.libraries()] as const;
+  return { ended, isCompleted, failed, heard, listings, others: [], plan };
 }
 
 /** Beside a slice the next one of the same count runs, beside any other run one of everything. */
@@ -117,7 +122,7 @@ function besideOf({ selection: { slice } }: RunPlan): Selection {
 
 /** From now on the database refuses these rows. */
 async function poison({ server, service, note }: Simulation, { key, table, state }: Poison): Promise<void> {
-  const [owner, name] = JSON.parse(key) as [string, string];
+  const { owner, name } = parseKey(key);
   await server.control.query("INSERT INTO sim.poison VALUES ($1, $2, $3, $4)", [owner, name, table, state]);
   // Nothing shows that it was listed.
   if (table === "library_sync") service.versions.hide(key);

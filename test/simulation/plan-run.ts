@@ -71,8 +71,6 @@ export function drawRun(world: World, random: Random, keys: readonly LibraryKey[
   };
 }
 
-const textOf = ({ owner, name }: LibraryKey) => keyOf(owner, name);
-
 function drawSelection(random: Random, keys: readonly LibraryKey[]): Selection {
   const key = random.pick(keys);
   const libraries = [key, random.pick(keys)].map(({ owner, name }) => ({ owner, name }));
@@ -105,7 +103,7 @@ function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKe
     slowness: isSlow ? random.pick([SECOND, 30 * SECOND, 3 * MINUTE]) : SECOND,
     drift,
     swaps,
-    broken: keys.length > 0 && random.chance(0.06) ? textOf(random.pick(keys)) : null,
+    broken: keys.length > 0 && random.chance(0.06) ? keyOf(random.pick(keys)) : null,
     isDown: false,
     isPaged: false,
     cached: 0,
@@ -114,7 +112,7 @@ function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKe
 
 function drawPoison(random: Random, keys: readonly LibraryKey[]): Poison {
   return {
-    key: textOf(random.pick(keys)),
+    key: keyOf(random.pick(keys)),
     table: random.pick(["libraries", "scenarios", "scenarios", "library_sync", "library_sync", "rejects"]),
     state: random.pick(["P0001", "57014", "55P03", "XX000", "XX001", "23514", "42501"]),
   };

@@ -1,3 +1,4 @@
+import type { LibraryKey } from "../../src/model.ts";
 import { canonical } from "./answers.ts";
 import type { Copy } from "./copies.ts";
 import type { Control } from "./database.ts";
@@ -13,8 +14,13 @@ export interface Seen {
   readonly copy: Copy;
 }
 
-/** The length marks the end of the owner. */
-export const keyOf = (owner: string, name: string): string => JSON.stringify([owner, name]);
+/** The text of a key, as the simulation compares keys. */
+export const keyOf = ({ owner, name }: LibraryKey): string => JSON.stringify([owner, name]);
+
+export function parseKey(text: string): LibraryKey {
+  const [owner, name] = JSON.parse(text) as [string, string];
+  return { owner, name };
+}
 
 const LOOK = `
 SELECT l.owner, l.library_name AS name, l.removed_at, l.last_modified, l.metadata, s.scenarios, s.lacking,
@@ -26,9 +32,7 @@ FROM simcat.libraries l CROSS JOIN LATERAL (
   FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name) AND s.removed_at IS NULL
 ) AS s`;
 
-interface Row {
-  owner: string;
-  name: string;
+interface Row extends LibraryKey {
   removed_at: Date | null;
   last_modified: string | null;
   metadata: unknown;
@@ -40,12 +44,12 @@ interface Row {
 /** A reader's current view: every library that was ever stored, including removed ones. */
 export async function look(control: Control): Promise<Map<string, Seen>> {
   const rows = await control.query<Row>(LOOK);
-  return new Map(rows.map((row) => [keyOf(row.owner, row.name), seen(row)]));
+  return new Map(rows.map((row) => [keyOf(row), seen(row)]));
 }
 
 function seen(row: Row): Seen {
   return {
-    key: keyOf(row.owner, row.name),
+    key: keyOf(row),
     live: row.removed_at === null,
     removedAt: row.removed_at,
     lastModified: row.last_modified,

@@ -1,16 +1,16 @@
-import { type Organization, organizationOf } from "../../src/mock/organization.ts";
+import { organizationOf } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
 import { parseRoute } from "../../src/mock/server.ts";
 import { entrySource } from "../support/mock/answer.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
-import { type MockService, startMockService } from "../support/mock/server.ts";
+import { startMockService } from "../support/mock/server.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { corruptContent, corruptListing, PAGED, staleContent } from "./corrupt-answers.ts";
 import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { corruptSwapped, drawSwap, type Swap } from "./swaps.ts";
-import { openVersions, type Versions } from "./versions.ts";
+import { openVersions } from "./versions.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 import { SECOND } from "./world.ts";
 
@@ -68,23 +68,6 @@ export interface SimServiceOptions {
   readonly note: (line: string) => void;
 }
 
-/** A mock of the service in which each answer waits for its turn. */
-export interface SimService {
-  readonly mock: MockService;
-  readonly organization: Organization;
-  /** Expects requests of this run from now on, in this weather; `onRead` receives the number of requested libraries. */
-  expect(heard: Heard, weather: Weather, onRead?: (reads: number) => void): void;
-  /** The number of requests for each library's content. */
-  readonly reads: ReadonlyMap<string, number>;
-  /** The number of wrong or old answers about each library. */
-  readonly misled: Map<string, number>;
-  /** Libraries with a false answer that the program has no reason to doubt. */
-  readonly lied: Set<string>;
-  /** The earlier contents of each library. */
-  readonly earlier: Map<string, MockLibrary[]>;
-  readonly versions: Versions;
-}
-
 const OUTAGES: readonly Corruption[] = [
   { name: "down: 500", actions: [{ kind: "status", status: 500 }] },
   { name: "down: 502", actions: [{ kind: "status", status: 502 }] },
@@ -101,17 +84,25 @@ interface Known {
   reads: number;
 }
 
+const datesOf = (libraries: readonly MockLibrary[]) =>
+  new Map(libraries.map((library) => [keyOf(library), library.lastModified]));
+
 /** A shorter list may lose any scenarios without a second read. */
 const LONG = 10;
 
-export async function startSimService(options: SimServiceOptions): Promise<SimService> {
+/** A mock of the service in which each answer waits for its turn. */
+export async function startSimService(options: SimServiceOptions) {
   const { clock, now, time, random, rare, scheduler, ledger, note } = options;
   const organization = organizationOf(options.libraries);
   const versions = openVersions(organization);
   const runs = new Map<string, Known>();
+  /** The number of requests for each library's content. */
   const reads = new Map<string, number>();
+  /** The number of wrong or old answers about each library. */
   const misled = new Map<string, number>();
+  /** Libraries with a false answer that the program has no reason to doubt. */
   const lied = new Set<string>();
+  /** The earlier contents of each library. */
   const earlier = new Map<string, MockLibrary[]>();
   /** Lists that a cache goes on to answer, with the number of answers that are left. */
   const kept = new Map<string, { readonly stale: MockLibrary; left: number }>();
@@ -128,11 +119,11 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   function tellListing(heard: Heard, { listing, items }: Corruption): void {
     if (listing === "lost" || heard.listing !== null) return;
     if (listing !== undefined) heard.misled = true;
-    const all = organization.libraries().map((one) => keyOf(one.owner, one.name));
+    const all = organization.libraries().map(keyOf);
     const left = all.filter((_, at) => items === undefined || at < items.from || at >= items.from + items.count);
     const bad = new Set(listing === "disputed" ? all.slice(items?.from, (items?.from ?? 0) + 1) : []);
     const keys = new Set(listing === "disputed" ? all : listing === "strange" ? ["another organization"] : left);
-    const dates = new Map(organization.libraries().map((one) => [keyOf(one.owner, one.name), one.lastModified]));
+    const dates = datesOf(organization.libraries());
     if (listing !== undefined && listing !== "disputed") for (const key of all) if (!keys.has(key)) versions.hide(key);
     heard.listing = { keys, complete: listing !== "incomplete", bad, dates, cachedAt: null };
   }
@@ -142,7 +133,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     const old = versions.listings.filter(({ at }) => at < now() - 2 * SECOND);
     if (old.length === 0 || heard.listing !== null) return null;
     const { at, libraries } = rare.pick(old.slice(-4));
-    const dates = new Map(libraries.map((one) => [keyOf(one.owner, one.name), one.lastModified]));
+    const dates = datesOf(libraries);
     for (const key of dates.keys()) mislead(heard, key);
     heard.misled = true;
     heard.listing = { keys: new Set(dates.keys()), complete: true, bad: new Set(), dates, cachedAt: at };
@@ -220,7 +211,7 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
     time.advanceTo(time.now() + random.between(0, 20));
     if (random.chance(0.2)) time.advanceTo(time.now() + random.below(weather.slowness + 1));
     const route = parseRoute(path);
-    const key = "owner" in route ? keyOf(route.owner, route.name) : "";
+    const key = "owner" in route ? keyOf(route) : "";
     const library = () => ("owner" in route ? organization.get(route.owner, route.name) : undefined);
     if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
     versions.observe(now());
@@ -261,7 +252,8 @@ export async function startSimService(options: SimServiceOptions): Promise<SimSe
   return {
     mock,
     organization,
-    expect(heard, weather, onRead = () => {}) {
+    /** Expects requests of this run from now on, in this weather; `onRead` receives the number of requested libraries. */
+    expect(heard: Heard, weather: Weather, onRead = (_reads: number) => {}): void {
       runs.set(heard.run, { heard, weather, swaps: new Map(), onRead, reads: 0 });
     },
     reads,

@@ -2,11 +2,11 @@ import type { DateSource } from "../../src/mock/date-source.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import type { Control } from "./database.ts";
-import { type EditHistory, openEditHistory } from "./edit-history.ts";
-import { openPools, type Pools } from "./gated-pool.ts";
+import { openEditHistory } from "./edit-history.ts";
+import { openPools } from "./gated-pool.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import { openScheduler, type Scheduler } from "./scheduler.ts";
-import { type SimService, startSimService } from "./sim-service.ts";
+import { startSimService } from "./sim-service.ts";
 import { installVirtualTime, type VirtualTime } from "./virtual-time.ts";
 import type { Worker } from "./worker.ts";
 import { addNamesakes, dateSourceOf, drawLibraries, drawWorld, type World } from "./world.ts";
@@ -27,10 +27,10 @@ export interface Simulation {
   readonly time: VirtualTime;
   readonly dateSource: DateSource;
   readonly scheduler: Scheduler;
-  readonly pools: Pools;
+  readonly pools: ReturnType<typeof openPools>;
   readonly ledger: Ledger;
-  readonly service: SimService;
-  readonly edits: EditHistory;
+  readonly service: Awaited<ReturnType<typeof startSimService>>;
+  readonly edits: ReturnType<typeof openEditHistory>;
   /** Active workers. */
   readonly workers: Map<string, Worker>;
   readonly trace: string[];

@@ -1,4 +1,5 @@
 import type { Random } from "../../src/mock/random.ts";
+import type { LibraryKey } from "../../src/model.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { checkEqual } from "./check-equal.ts";
 import type { PerformedRun } from "./perform-run.ts";
@@ -68,12 +69,12 @@ export async function breakLibrary(
 ): Promise<void> {
   const libraries = service.organization.libraries();
   if (libraries.length < 2) return;
-  const { owner, name } = random.pick(libraries);
-  const broken = keyOf(owner, name);
+  const library = random.pick(libraries);
+  const broken = keyOf(library);
   const turns = random.between(5, 10);
   const editedAt = random.between(4, turns);
   for (let turn = 0; turn < turns && wrong.length === 0; turn += 1) {
-    if (turn === 0 || turn === editedAt) edits.redate({ owner, name });
+    if (turn === 0 || turn === editedAt) edits.redate(library);
     else edits.redate(random.pick(libraries));
     await run({ ...QUIET, weather: { ...CALM, broken } });
     await pass(random.pick([2 * MINUTE, 2 * MINUTE, 20 * MINUTE, HOUR, 7 * HOUR]));
@@ -135,10 +136,10 @@ export async function runSlices(simulation: Simulation, random: Random, run: Run
 
 /** The last content read of each library, by the database's clock in ms. */
 async function readTimes({ server }: Simulation): Promise<Map<string, number>> {
-  const rows = await server.control.query<{ owner: string; name: string; at: Date | null }>(
+  const rows = await server.control.query<LibraryKey & { at: Date | null }>(
     "SELECT owner, library_name AS name, content_read_at AS at FROM simcat.library_sync",
   );
-  return new Map(rows.map(({ owner, name, at }) => [keyOf(owner, name), at?.getTime() ?? 0]));
+  return new Map(rows.map((row) => [keyOf(row), row.at?.getTime() ?? 0]));
 }
 
 /**

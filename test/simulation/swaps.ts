@@ -1,23 +1,22 @@
 import type { Organization } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
+import type { LibraryKey } from "../../src/model.ts";
 import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { type Corruption, GOOD, NO_LIBRARY } from "./answers.ts";
 import type { Heard } from "./ledger.ts";
 import type { PerformedRun } from "./perform-run.ts";
-import { keyOf } from "./reader.ts";
+import { keyOf, parseKey } from "./reader.ts";
 import type { Simulation } from "./simulation.ts";
 
 /** The answers that a library's requests receive in a run: its own, another library's, or its own under another name. */
 export type Swap = "none" | "misnamed" | { readonly other: MockLibrary };
 
-/** The library that metadata names; null if it omits a part. */
-function namedBy(library: MockLibrary): string | null {
-  const { libraryOwner, libraryName }: { libraryOwner?: unknown; libraryName?: unknown } = JSON.parse(
-    metadataSource(library),
-  );
-  return typeof libraryOwner === "string" && typeof libraryName === "string" ? keyOf(libraryOwner, libraryName) : null;
+/** The key that metadata names; no library's if it omits a part. */
+function namedBy(library: MockLibrary): string {
+  const { libraryOwner: owner, libraryName: name } = JSON.parse(metadataSource(library));
+  return keyOf({ owner, name });
 }
 
 /**
@@ -27,9 +26,9 @@ function namedBy(library: MockLibrary): string | null {
 export function drawSwap(chance: number, key: string, { libraries }: Organization, heard: Heard, random: Random): Swap {
   if (!random.chance(chance)) return "none";
   if (random.chance(0.5)) return "misnamed";
-  const [owner, name] = JSON.parse(key) as [string, string];
+  const { owner, name } = parseKey(key);
   const others = libraries().filter((one) => {
-    const other = keyOf(one.owner, one.name);
+    const other = keyOf(one);
     const isNear = one.owner === owner || one.name === name;
     return isNear && other !== key && heard.listing?.keys.has(other) && namedBy(one) === other;
   });
@@ -69,31 +68,26 @@ WHERE (metadata->>'libraryName' = $1 OR (metadata->>'libraryOwner' <> owner AND 
 /** Whether the metadata names another user, who has a listed library of the same name. */
 function isNamesakes({ content, listing }: Heard, key: string): boolean {
   const metadata = content.get(key)?.metadata;
-  const [owner, name] = JSON.parse(key) as [string, string];
+  const { owner, name } = parseKey(key);
   if (metadata?.kind !== "metadata" || metadata.metadata === null) return false;
-  const { libraryOwner } = JSON.parse(metadata.metadata) as { libraryOwner?: string };
-  return Boolean(libraryOwner) && libraryOwner !== owner && listing?.keys.has(keyOf(libraryOwner ?? "", name)) === true;
+  const { libraryOwner = "" } = JSON.parse(metadata.metadata) as { libraryOwner?: string };
+  return libraryOwner !== owner && listing?.keys.has(keyOf({ owner: libraryOwner, name })) === true;
 }
 
 /**
  * Checks that only libraries with swapped answers failed as mismatched, and that no wrong name settles. The ledger
  * reports content that was stored under another key.
  */
-export async function checkSwaps({ server }: Simulation, { heard, ended }: PerformedRun): Promise<string[]> {
-  const failures = ended.summary?.failures ?? [];
-  const untrue = failures.filter(
-    ({ code, key }) => code === "mismatched" && !heard.swapped.has(keyOf(key.owner, key.name)),
-  );
+export async function checkSwaps({ server }: Simulation, { heard, ended, failed }: PerformedRun): Promise<string[]> {
+  const untrue = [...failed].filter(([key, code]) => code === "mismatched" && !heard.swapped.has(key));
   const doubtful = [...ended.stored].filter((key) => heard.swapped.has(key) || isNamesakes(heard, key));
-  const settling = await server.control.query<{ owner: string; name: string }>(SETTLING, [
+  const settling = await server.control.query<LibraryKey>(SETTLING, [
     NO_LIBRARY,
     `[${doubtful}]`,
     ended.summary?.id ?? null,
   ]);
   return [
-    ...untrue.map(
-      ({ key }) => `swaps: ${heard.run} took the answers for ${key.owner}/${key.name} for another library's`,
-    ),
+    ...untrue.map(([key]) => `swaps: ${heard.run} took the answers for ${key} for another library's`),
     ...settling.map(({ owner, name }) => `swaps: ${owner}/${name} settles under metadata of another library`),
   ];
 }

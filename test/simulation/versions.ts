@@ -11,29 +11,16 @@ interface Version {
 }
 
 /** What the service had, and when. */
-export interface Versions {
-  /** Call after each edit: a version that the service has no more ended at this time or before. */
-  observe(now: number): void;
-  /** Every version of the library, the oldest first. */
-  of(key: string): readonly Version[];
-  readonly keys: () => Iterable<string>;
-  /** Keeps the current listing, as a cache does. */
-  keepListing(now: number): void;
-  readonly listings: readonly { readonly at: number; readonly libraries: readonly MockLibrary[] }[];
-  /** A listing that the program has to accept lacked this library. */
-  hide(key: string): void;
-  readonly hidden: ReadonlySet<string>;
-}
-
-export function openVersions(organization: Organization): Versions {
+export function openVersions(organization: Organization) {
   const versions = new Map<string, Version[]>();
-  const listings: { at: number; libraries: readonly MockLibrary[] }[] = [];
+  const listings: { readonly at: number; readonly libraries: readonly MockLibrary[] }[] = [];
   const hidden = new Set<string>();
   return {
-    observe(now) {
+    /** Call after each edit: a version that the service has no more ended at this time or before. */
+    observe(now: number): void {
       const left = new Set(versions.keys());
       for (const library of organization.libraries()) {
-        const key = keyOf(library.owner, library.name);
+        const key = keyOf(library);
         left.delete(key);
         const known = versions.get(key) ?? [];
         const last = known.at(-1);
@@ -46,11 +33,14 @@ export function openVersions(organization: Organization): Versions {
         if (last?.until === Number.POSITIVE_INFINITY) last.until = now;
       }
     },
-    of: (key) => versions.get(key) ?? [],
+    /** Every version of the library, the oldest first. */
+    of: (key: string): readonly Version[] => versions.get(key) ?? [],
     keys: () => versions.keys(),
-    keepListing: (at) => void listings.push({ at, libraries: organization.libraries() }),
+    /** Keeps the current listing, as a cache does. */
+    keepListing: (at: number) => void listings.push({ at, libraries: organization.libraries() }),
     listings,
-    hide: (key) => void hidden.add(key),
+    /** A listing that the program has to accept lacked this library. */
+    hide: (key: string) => void hidden.add(key),
     hidden,
   };
 }

@@ -5,6 +5,7 @@ import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";
 import type { GatedPool, Interference, Statement } from "./gated-pool.ts";
 import type { RunPlan } from "./plan-run.ts";
+import { keyOf } from "./reader.ts";
 import { API_KEY } from "./sim-service.ts";
 import type { Simulation } from "./simulation.ts";
 import type { World } from "./world.ts";
@@ -114,7 +115,7 @@ export function startWorker(simulation: Simulation, { run, plan, interfere, onCo
           version: run,
           mask: (text) => text,
           onEvent: (event) => {
-            if (event.kind === "stored") stored.add(JSON.stringify([event.key.owner, event.key.name]));
+            if (event.kind === "stored") stored.add(keyOf(event.key));
           },
         },
         { kind, trigger: "cli", selection, allowRemovals, restart },
