@@ -1,21 +1,15 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { MOVABLE_CLOCK } from "../support/database-clock.ts";
 import { breakConnection, sessionOf, settled } from "./gated-pool.ts";
 
 /** The simulation's own access to the database, independent of the workers. */
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
-/**
- * SQL's `now()` and `clock_timestamp()` follow a settable clock: functions that precede Postgres's own on the
- * search path. `started_at` still has its earlier default.
- */
-const CLOCK = `
+/** What readers saw, the rows that the database refuses, and a default that was set before the clock could be. */
+const OWN_TABLES = `
 CREATE SCHEMA sim;
-CREATE TABLE sim.clock (shift interval NOT NULL);
-INSERT INTO sim.clock VALUES ('0');
-CREATE FUNCTION sim.now() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT pg_catalog.now() + shift FROM sim.clock';
-CREATE FUNCTION sim.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT pg_catalog.clock_timestamp() + shift FROM sim.clock';
 CREATE TABLE sim.moments (at timestamptz);
 CREATE TABLE sim.seen_libraries (at timestamptz, owner text COLLATE "C", library_name text COLLATE "C", library_owner text,
   last_modified text, file_size text, package_name text, package_version text, description text);
@@ -34,11 +28,7 @@ CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.libraries FOR EACH ROW E
 CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.scenarios FOR EACH ROW EXECUTE FUNCTION sim.refuse();
 CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.library_sync FOR EACH ROW EXECUTE FUNCTION sim.refuse();
 CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON simcat.rejects FOR EACH ROW EXECUTE FUNCTION sim.refuse();
-ALTER TABLE simcat.sync_runs ALTER started_at SET DEFAULT sim.clock_timestamp();
-DO $$ BEGIN
-  EXECUTE format('ALTER DATABASE %I SET search_path = sim, pg_catalog, public', current_database());
-  EXECUTE format('ALTER ROLE %I IN DATABASE %I SET search_path = sim, pg_catalog, public', current_user, current_database());
-END $$`;
+ALTER TABLE simcat.sync_runs ALTER started_at SET DEFAULT clock.clock_timestamp()`;
 
 const TABLES =
   "libraries, scenarios, library_history, scenario_history, library_sync, scenario_absences, scenario_staging, sync_runs, rejects, leases, prunes, events, snapshot_days, library_days, owner_days";
@@ -55,7 +45,7 @@ export async function openControl(url: string) {
   const query = async <T>(sql: string, values: readonly unknown[] = []) =>
     (await client.query(sql, [...values])).rows as T[];
   const [there] = await query<{ there: boolean }>("SELECT to_regnamespace('sim') IS NOT NULL AS there");
-  if (!there?.there) await client.query(CLOCK);
+  if (!there?.there) await client.query(`${MOVABLE_CLOCK}; ${OWN_TABLES}`);
   const blocked = new Set<{ readonly one: pg.Client; readonly answered: boolean }>();
   const stateOf = async (session: number) =>
     (
@@ -138,7 +128,7 @@ export async function openControl(url: string) {
     /** Sets SQL's clock to this moment, in ms since the epoch; `onwards` never sets it back. */
     async setClock(moment: number, how: "anew" | "onwards"): Promise<void> {
       const shift = "to_timestamp($1::float8 / 1000) - pg_catalog.clock_timestamp()";
-      await query(`UPDATE sim.clock SET shift = ${how === "anew" ? shift : `greatest(shift, ${shift})`}`, [moment]);
+      await query(`UPDATE clock.shift SET by = ${how === "anew" ? shift : `greatest(by, ${shift})`}`, [moment]);
     },
     /** Empties all tables, as after a migration. */
     async empty(): Promise<void> {

@@ -10,7 +10,7 @@ const SCENARIO =
 /** A reader's view at a moment, kept next to the tables and later compared with the history of that moment. */
 export async function remember(control: Control): Promise<void> {
   await control.query(`
-    WITH moment AS (SELECT sim.clock_timestamp() AS at), l AS (
+    WITH moment AS (SELECT clock.clock_timestamp() AS at), l AS (
       INSERT INTO sim.seen_libraries SELECT m.at, ${LIBRARY} FROM simcat.libraries, moment m WHERE removed_at IS NULL
     ), kept AS (INSERT INTO sim.moments SELECT at FROM moment)
     INSERT INTO sim.seen_scenarios SELECT m.at, ${SCENARIO} FROM simcat.scenarios, moment m WHERE removed_at IS NULL`);

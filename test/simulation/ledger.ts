@@ -46,17 +46,10 @@ export interface Heard {
   readonly swapped: Set<string>;
 }
 
-/** Records the possible contents of each library's rows, given what was stored and what the service has answered since. */
-export interface Ledger {
-  open(run: string, allowRemovals: boolean, selection: Selection): Heard;
-  said(heard: Heard, key: string, what: "metadata" | "scenarios", said: Said): void;
-  /** Violations in this view, one sentence each. `heard` belongs to the run that has just committed, if no other runs. */
-  check(sight: ReadonlyMap<string, Seen>, heard?: Heard): string[];
-  /** No run is active any more: this view is what is stored. */
-  settle(sight: ReadonlyMap<string, Seen>): void;
-}
+export type Ledger = ReturnType<typeof openLedger>;
 
-export function openLedger(maxRemovedPercent: number): Ledger {
+/** Records the possible contents of each library's rows, given what was stored and what the service has answered since. */
+export function openLedger(maxRemovedPercent: number) {
   let stored = new Map<string, Seen>();
   let possible = new Map<string, Map<string, Copy>>();
   let open: Heard[] = [];
@@ -90,7 +83,7 @@ export function openLedger(maxRemovedPercent: number): Ledger {
   }
 
   return {
-    open(run, allowRemovals, selection) {
+    open(run: string, allowRemovals: boolean, selection: Selection): Heard {
       const { slice } = selection;
       const selects = slice ? (key: LibraryKey) => isInSlice(slice, key) : selectorOf(selection);
       const isSelected = (key: string) => selects(parseKey(key));
@@ -109,7 +102,7 @@ export function openLedger(maxRemovedPercent: number): Ledger {
       open.push(heard);
       return heard;
     },
-    said(heard, key, what, said) {
+    said(heard: Heard, key: string, what: "metadata" | "scenarios", said: Said): void {
       heard.content.set(key, { ...heard.content.get(key), [what]: said });
       const isGood = (one: Said | undefined) => one !== undefined && one.kind !== "nothing" && !one.partial;
       const other = what === "metadata" ? "scenarios" : "metadata";
@@ -122,7 +115,8 @@ export function openLedger(maxRemovedPercent: number): Ledger {
         take(heard, key, both);
       }
     },
-    check(sight, heard) {
+    /** Violations in this view, one sentence each. `heard` belongs to the run that has just committed, if no other runs. */
+    check(sight: ReadonlyMap<string, Seen>, heard?: Heard): string[] {
       const wrong: string[] = [];
       const before = live;
       live = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
@@ -146,7 +140,8 @@ export function openLedger(maxRemovedPercent: number): Ledger {
       for (const key of stored.keys()) if (!sight.has(key)) wrong.push(`rows: ${key} was stored and its row is gone`);
       return wrong;
     },
-    settle(sight) {
+    /** No run is active any more: this view is what is stored. */
+    settle(sight: ReadonlyMap<string, Seen>): void {
       open = [];
       stored = new Map(sight);
       possible = new Map([...sight].map(([key, { copy }]) => [key, new Map([["", copy]])]));

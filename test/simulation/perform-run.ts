@@ -27,12 +27,6 @@ export interface PerformedRun {
 
 const AHEAD_MS = 10_000;
 
-let runs = 0;
-
-export function resetRuns(): void {
-  runs = 0;
-}
-
 /** Performs one run as planned, with all its accidents, until its sessions are gone. */
 export async function performRun(simulation: Simulation, plan: RunPlan): Promise<PerformedRun> {
   const { scheduler } = simulation;
@@ -50,8 +44,7 @@ export async function performRun(simulation: Simulation, plan: RunPlan): Promise
 
 async function begin(simulation: Simulation, plan: RunPlan, others: Promise<PerformedRun>[]): Promise<PerformedRun> {
   const { server, time, scheduler, ledger, service, workers, wrong, note } = simulation;
-  runs += 1;
-  const run = `r${runs}`;
+  const run = simulation.nextRun();
   const heard = ledger.open(run, plan.allowRemovals, plan.selection);
   service.expect(heard, plan.weather, (reads) => {
     if (reads === plan.stopAfterReads) worker.stop();
@@ -108,7 +101,7 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   time.forget(run);
   // A run that was stopped while it took the lease may hold it until it expires, and SQL's clock stands still between the runs.
   if (ended.status === "killed" || ended.status === "refused") {
-    await server.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
+    await server.control.query("UPDATE simcat.leases SET expires_at = clock.clock_timestamp() - interval '1 second'");
   }
   note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
   const listings = [before, service.organization.libraries()] as const;
@@ -146,7 +139,7 @@ async function overtake(simulation: Simulation, worker: Worker, others: Promise<
     "SELECT 1 AS one FROM simcat.sync_runs WHERE status = 'running' AND version = $1",
     [worker.run],
   );
-  await server.control.query("UPDATE simcat.leases SET expires_at = sim.clock_timestamp() - interval '1 second'");
+  await server.control.query("UPDATE simcat.leases SET expires_at = clock.clock_timestamp() - interval '1 second'");
   const other = begin(simulation, QUIET, others);
   others.push(other);
   await scheduler.drive(other);

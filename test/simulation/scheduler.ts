@@ -10,20 +10,7 @@ interface Held {
   happen(): Promise<void>;
 }
 
-/** Executes one operation at a time, chosen by the seed, and the next one only when the workers are at rest. */
-export interface Scheduler {
-  hold(held: Held): void;
-  /** Between `begin` and `end` something runs outside the scheduler, and no operation is chosen. */
-  begin(): void;
-  end(): void;
-  /** Discards the pending operations of a dead worker. */
-  forget(worker: string): void;
-  /** Holds back the operations of a paused worker. */
-  pause(worker: string): void;
-  resume(worker: string): void;
-  /** Executes operations until the work is done. Throws if no operation is possible any more. */
-  drive<T>(work: Promise<T>): Promise<T>;
-}
+export type Scheduler = ReturnType<typeof openScheduler>;
 
 export interface SchedulerOptions {
   readonly time: VirtualTime;
@@ -38,7 +25,8 @@ const STUCK_AFTER_MS = 8_000;
 /** An operation outside the scheduler, such as a restart of the server, takes seconds. */
 const RESTLESS_AFTER_MS = 120_000;
 
-export function openScheduler({ time, random, unstick }: SchedulerOptions): Scheduler {
+/** Executes one operation at a time, chosen by the seed, and the next one only when the workers are at rest. */
+export function openScheduler({ time, random, unstick }: SchedulerOptions) {
   const held = new Set<Held>();
   const paused = new Set<string>();
   let underWay = 0;
@@ -89,25 +77,29 @@ export function openScheduler({ time, random, unstick }: SchedulerOptions): Sche
   };
 
   return {
-    hold(one) {
+    hold(one: Held): void {
       held.add(one);
       stirred += 1;
     },
-    begin() {
+    /** Between `begin` and `end` something runs outside the scheduler, and no operation is chosen. */
+    begin(): void {
       underWay += 1;
       stirred += 1;
     },
-    end() {
+    end(): void {
       underWay -= 1;
       stirred += 1;
     },
-    forget(worker) {
+    /** Discards the pending operations of a dead worker. */
+    forget(worker: string): void {
       for (const one of held) if (one.worker === worker) held.delete(one);
       stirred += 1;
     },
-    pause: (worker) => void paused.add(worker),
-    resume: (worker) => void paused.delete(worker),
-    async drive(work) {
+    /** Holds back the operations of a paused worker. */
+    pause: (worker: string) => void paused.add(worker),
+    resume: (worker: string) => void paused.delete(worker),
+    /** Executes operations until the work is done. Throws if no operation is possible any more. */
+    async drive<T>(work: Promise<T>): Promise<T> {
       let isDone = false;
       const noted = () => {
         isDone = true;

@@ -1,15 +1,14 @@
-import type { DateSource } from "../../src/mock/date-source.ts";
-import { createRandom, type Random } from "../../src/mock/random.ts";
+import { createRandom } from "../../src/mock/random.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import type { Control } from "./database.ts";
 import { openEditHistory } from "./edit-history.ts";
 import { openPools } from "./gated-pool.ts";
-import { type Ledger, openLedger } from "./ledger.ts";
-import { openScheduler, type Scheduler } from "./scheduler.ts";
+import { openLedger } from "./ledger.ts";
+import { openScheduler } from "./scheduler.ts";
 import { startSimService } from "./sim-service.ts";
-import { installVirtualTime, type VirtualTime } from "./virtual-time.ts";
+import { installVirtualTime } from "./virtual-time.ts";
 import type { Worker } from "./worker.ts";
-import { addNamesakes, dateSourceOf, drawLibraries, drawWorld, type World } from "./world.ts";
+import { addNamesakes, dateSourceOf, drawLibraries, drawWorld } from "./world.ts";
 
 /** The Postgres server of a simulation, and its database. */
 export interface TestServer {
@@ -19,32 +18,10 @@ export interface TestServer {
   readonly restart: (() => Promise<void>) | null;
 }
 
-/** The state of one seed: its world, the mock service, the database and the workers. */
-export interface Simulation {
-  readonly world: World;
-  readonly server: TestServer;
-  readonly random: Random;
-  readonly time: VirtualTime;
-  readonly dateSource: DateSource;
-  readonly scheduler: Scheduler;
-  readonly pools: ReturnType<typeof openPools>;
-  readonly ledger: Ledger;
-  readonly service: Awaited<ReturnType<typeof startSimService>>;
-  readonly edits: ReturnType<typeof openEditHistory>;
-  /** Active workers. */
-  readonly workers: Map<string, Worker>;
-  readonly trace: string[];
-  /** Violations of the invariants, one sentence each. */
-  readonly wrong: string[];
-  note(line: string): void;
-  /** The database's clock, in ms since the epoch. */
-  now(): number;
-  /** Advances simulated time, for SQL too. */
-  pass(ms: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type Simulation = Awaited<ReturnType<typeof createSimulation>>;
 
-export async function createSimulation(seed: number, server: TestServer): Promise<Simulation> {
+/** The state of one seed: its world, the mock service, the database and the workers. */
+export async function createSimulation(seed: number, server: TestServer) {
   const random = createRandom(seed);
   const world = drawWorld(random);
   const { control } = server;
@@ -52,10 +29,14 @@ export async function createSimulation(seed: number, server: TestServer): Promis
   await control.setClock(world.startsAt, "anew");
   const time = installVirtualTime(seed);
   try {
+    let runs = 0;
     const trace: string[] = [];
+    /** Violations of the invariants, one sentence each. */
     const wrong: string[] = [];
+    /** Active workers. */
     const workers = new Map<string, Worker>();
     const epoch = world.startsAt;
+    /** The database's clock, in ms since the epoch. */
     const now = () => epoch + time.now();
     const note = (line: string) => void trace.push(`${new Date(now()).toISOString()} ${line}`);
     const clock = () => new Date(now() + world.skew);
@@ -105,14 +86,16 @@ export async function createSimulation(seed: number, server: TestServer): Promis
       trace,
       wrong,
       note,
+      nextRun: () => `r${++runs}`,
       now,
-      async pass(ms) {
+      /** Advances simulated time, for SQL too. */
+      async pass(ms: number): Promise<void> {
         service.versions.observe(now());
         time.advanceTo(time.now() + ms);
         await control.setClock(now(), "onwards");
         service.versions.keepListing(now());
       },
-      async close() {
+      async close(): Promise<void> {
         time.uninstall();
         pools.close();
         await service.mock.stop();

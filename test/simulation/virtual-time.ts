@@ -12,21 +12,7 @@ export interface VirtualTimer {
   fire(): void;
 }
 
-/** Time, timers and randomness as the simulated workers see them. Outside of a worker they are the real ones. */
-export interface VirtualTime {
-  /** Milliseconds; `performance.now()` of the workers. */
-  now(): number;
-  /** Never moves back. */
-  advanceTo(moment: number): void;
-  timers(): readonly VirtualTimer[];
-  /** Incremented whenever a timer is set or cleared. */
-  changes(): number;
-  /** Runs the work as that worker. */
-  as<T>(worker: string, work: () => T): T;
-  /** A dead worker's timers never fire. */
-  forget(worker: string): void;
-  uninstall(): void;
-}
+export type VirtualTime = ReturnType<typeof installVirtualTime>;
 
 /** Timers of the drivers (connecting, idling, undici's tick): they affect no decision and stay real. */
 const REAL = new Set([499, 10_000, 30_000, 900_000]);
@@ -34,8 +20,11 @@ const REAL = new Set([499, 10_000, 30_000, 900_000]);
 /** Code that polls the clock by immediates waits for less than a millisecond; this many at one moment move the clock. */
 const POLLS_PER_MS = 200;
 
-/** Replaces real time with virtual time, for code that runs as a worker. One at a time. */
-export function installVirtualTime(seed: number): VirtualTime {
+/**
+ * Replaces time, timers and randomness for code that runs as a simulated worker; outside of a worker they remain the real
+ * ones. One at a time.
+ */
+export function installVirtualTime(seed: number) {
   const workers = new AsyncLocalStorage<string>();
   const random = createRandom(seed);
   const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, random: Math.random };
@@ -126,17 +115,22 @@ export function installVirtualTime(seed: number): VirtualTime {
   syncBuiltinESMExports();
 
   return {
+    /** Milliseconds; `performance.now()` of the workers. */
     now: () => now,
-    advanceTo(moment) {
+    /** Never moves back. */
+    advanceTo(moment: number): void {
       now = Math.max(now, moment);
     },
     timers: () => [...timers],
+    /** Incremented whenever a timer is set or cleared. */
     changes: () => changes,
-    as: (worker, work) => workers.run(worker, work),
-    forget(worker) {
+    /** Runs the work as that worker. */
+    as: <T>(worker: string, work: () => T): T => workers.run(worker, work),
+    /** A dead worker's timers never fire. */
+    forget(worker: string): void {
       for (const timer of timers) if (timer.worker === worker) timers.delete(timer);
     },
-    uninstall() {
+    uninstall(): void {
       const { random: realRandom, ...globals } = real;
       Object.assign(globalThis, globals);
       Math.random = realRandom;

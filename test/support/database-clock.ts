@@ -1,7 +1,7 @@
 import type { TestDatabase } from "./database.ts";
 
-/** Functions that precede Postgres's own on the search path of new sessions. */
-const CLOCK = `
+/** Functions that precede Postgres's own on the search path of new sessions; `clock.shift` sets the time that they return. */
+export const MOVABLE_CLOCK = `
 CREATE SCHEMA clock;
 CREATE TABLE clock.shift (by interval NOT NULL);
 INSERT INTO clock.shift VALUES ('0');
@@ -15,7 +15,7 @@ END $$`;
 
 /** Lets a test set the clock that simcat's statements read. Call it before the sessions begin. */
 export async function movableClock({ query }: TestDatabase): Promise<(moment: string) => Promise<void>> {
-  await query(CLOCK);
+  await query(MOVABLE_CLOCK);
   return async (moment) => {
     await query("UPDATE clock.shift SET by = $1::timestamptz - pg_catalog.clock_timestamp()", [moment]);
   };
