@@ -62,34 +62,27 @@ export function startProgram(
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
-  const output = () => stdout + stderr;
+  const endInTime = () =>
+    new Promise<Ended>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const state = child.pid === undefined ? "" : describeProcess(child.pid);
+        const command = [program, ...args].join(" ");
+        child.kill("SIGKILL");
+        reject(
+          new Error(`${command} did not end within ${patienceMs / 1000} s\n${state}\noutput:\n${stdout}${stderr}`),
+        );
+      }, patienceMs);
+      closed.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
   let ended: Promise<Ended> | null = null;
   return {
     process: child,
     get ended() {
-      ended ??= endWithin(patienceMs, { child, closed, output, command: [program, ...args].join(" ") });
+      ended ??= endInTime();
       return ended;
     },
-    output,
+    output: () => stdout + stderr,
   };
-}
-
-interface Awaited {
-  readonly child: ChildProcess;
-  readonly closed: Promise<Ended>;
-  readonly command: string;
-  output(): string;
-}
-
-function endWithin(patienceMs: number, { child, closed, command, output }: Awaited): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const state = child.pid === undefined ? "" : describeProcess(child.pid);
-      child.kill("SIGKILL");
-      reject(new Error(`${command} did not end within ${patienceMs / 1000} s\n${state}\noutput:\n${output()}`));
-    }, patienceMs);
-    closed.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 /** Starts the built CLI with exactly this environment (and a PATH), in a new directory, with this `.env` if any. */

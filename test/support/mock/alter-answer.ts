@@ -1,13 +1,15 @@
-import { alterItem, dropItems, duplicateItem } from "./alter-items.ts";
-import { type HttpAnswer, httpError, withHeader } from "./answer.ts";
-import type { AnswerAction, HeaderChanges } from "./faults.ts";
+import { type HttpAnswer, httpError, withHeader, withItems } from "./answer.ts";
+import type { AlterItem, AnswerAction, HeaderChanges } from "./faults.ts";
 
 const HTML =
   "<!doctype html><html><head><title>Sign in</title></head><body><h1>Scheduled maintenance</h1></body></html>";
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Applies a fault's change to a correct answer. */
+/**
+ * Applies a fault's change to a correct answer.
+ * @throws if there is no such item. Otherwise such a fault would have no effect, and its test would prove nothing
+ */
 export function alterAnswer(answer: HttpAnswer, action: AnswerAction): HttpAnswer {
   switch (action.kind) {
     case "status":
@@ -15,20 +17,35 @@ export function alterAnswer(answer: HttpAnswer, action: AnswerAction): HttpAnswe
         withStatus(answer, action.status, action.body, action.keepBody ?? false),
         action.headers ?? {},
       );
-    case "wrongBody":
-      return withHeader(withBody(answer, readBody(action)), "content-type", readContentType(action.contentType));
+    case "wrongBody": {
+      const { text = "", base64, contentType = "application/json; charset=utf-8" } = action;
+      const body = base64 === undefined ? Buffer.from(text) : Buffer.from(base64, "base64");
+      return withHeader(withBody(answer, body), "content-type", contentType);
+    }
     case "html":
       return withHeader(withBody(answer, Buffer.from(HTML)), "content-type", "text/html; charset=utf-8");
     case "headers":
       return withHeaders(answer, action.set);
     case "bom":
       return withBody(answer, Buffer.concat([BYTE_ORDER_MARK, answer.body]));
-    case "dropItems":
-      return dropItems(answer, action.from ?? 0, action.count ?? Number.POSITIVE_INFINITY);
-    case "alterItem":
-      return alterItem(answer, action);
-    case "duplicateItem":
-      return duplicateItem(answer, action.index, action.set);
+    case "dropItems": {
+      const { from = 0, count = Number.POSITIVE_INFINITY } = action;
+      const kept = itemsOf(answer).filter((_, index) => index < from || index >= from + count);
+      return withItems(answer, kept);
+    }
+    case "alterItem": {
+      const items = itemsOf(answer);
+      const position = action.index === "all" ? "all" : positionOf(items, action.index);
+      const altered = items.map((item, at) =>
+        position === "all" || at === position ? alterSource(item, action) : item,
+      );
+      return withItems(answer, altered);
+    }
+    case "duplicateItem": {
+      const items = itemsOf(answer);
+      const item = items[positionOf(items, action.index)] ?? "{}";
+      return withItems(answer, [...items, action.set === undefined ? item : alterSource(item, action)]);
+    }
     default:
       return action satisfies never;
   }
@@ -47,9 +64,24 @@ function withHeaders(answer: HttpAnswer, changes: HeaderChanges): HttpAnswer {
   return Object.entries(changes).reduce((changed, [name, value]) => withHeader(changed, name, value), answer);
 }
 
-function readBody(body: { readonly text?: string; readonly base64?: string }): Buffer {
-  return body.base64 === undefined ? Buffer.from(body.text ?? "") : Buffer.from(body.base64, "base64");
+function itemsOf(answer: HttpAnswer): readonly string[] {
+  if (answer.items === null) throw new Error("this answer has no items to alter");
+  return answer.items();
 }
 
-const readContentType = (type: string | null | undefined): string | null =>
-  type === undefined ? "application/json; charset=utf-8" : type;
+function positionOf(items: readonly string[], index: number): number {
+  const position = index < 0 ? items.length + index : index;
+  if (position < 0 || position >= items.length) throw new Error(`the answer has no item ${index}`);
+  return position;
+}
+
+/** Changed fields keep their position, new ones are appended. */
+function alterSource(source: string, change: Omit<AlterItem, "kind" | "index">): string {
+  if (change.source !== undefined) return change.source;
+  const fields = new Map<string, string>();
+  for (const [name, value] of Object.entries(JSON.parse(source))) fields.set(name, JSON.stringify(value));
+  for (const [name, value] of Object.entries(change.set ?? {})) fields.set(name, JSON.stringify(value));
+  for (const [name, text] of Object.entries(change.setSource ?? {})) fields.set(name, text);
+  for (const name of change.remove ?? []) fields.delete(name);
+  return `{${Array.from(fields, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
+}
