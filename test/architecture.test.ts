@@ -67,6 +67,12 @@ interface Rule {
   readonly allows: (found: Import) => boolean;
 }
 
+/** Apart from packages, files of the room import only each other and these. */
+const only = (room: string, ...others: string[]): Pick<Rule, "of" | "allows"> => ({
+  of: under(room),
+  allows: (found) => isOutside(found) || under(room, ...others)(found.target),
+});
+
 /** Small modules without dependencies on a room. */
 const SHARED = ["src/async.ts", "src/format.ts", "src/hash.ts", "src/printable.ts", "src/slice.ts", "src/units.ts"];
 
@@ -87,39 +93,28 @@ const RULES: readonly Rule[] = [
     rule: "src/service imports only the model, the errors and small shared functions",
     reason:
       "the faults of the service are tested without a database, and its client has other uses; pass in a sink or a callback instead",
-    of: under("src/service"),
-    allows: (found) =>
-      isOutside(found) ||
-      under("src/service", "src/off-heap.ts", "src/model.ts", "src/errors.ts", ...SHARED)(found.target),
+    ...only("src/service", "src/off-heap.ts", "src/model.ts", "src/errors.ts", ...SHARED),
   },
   {
     rule: "src/service/wire parses JSON into the model and does not depend on HTTP",
     reason: "the meaning of an item does not depend on its transport; the caller passes in the bytes",
-    of: under("src/service/wire"),
-    allows: (found) =>
-      isOutside(found) || under("src/service/wire", "src/off-heap.ts", "src/model.ts", "src/async.ts")(found.target),
+    ...only("src/service/wire", "src/off-heap.ts", "src/model.ts", "src/async.ts"),
   },
   {
     rule: "src/off-heap depends only on texts and numbers",
     reason: "independent code is easier to measure and replace, and this code is the hottest",
-    of: under("src/off-heap.ts"),
-    allows: (found) => isOutside(found) || under("src/off-heap.ts", "src/model.ts", "src/hash.ts")(found.target),
+    ...only("src/off-heap.ts", "src/model.ts", "src/hash.ts"),
   },
   {
     rule: "src/db does not depend on the service or on runs",
     reason:
       "storage must not depend on the transport; put shared types into the model, and pass decisions in as values or functions",
-    of: under("src/db"),
-    allows: (found) =>
-      isOutside(found) ||
-      under("src/db", "src/model.ts", "src/run-summary.ts", "src/errors.ts", "src/key.ts", ...SHARED)(found.target),
+    ...only("src/db", "src/model.ts", "src/run-summary.ts", "src/errors.ts", "src/key.ts", ...SHARED),
   },
   {
     rule: "src/embedded-postgres imports only src/errors.ts and src/async.ts",
     reason: "it starts a server and does not depend on the stored content",
-    of: under("src/embedded-postgres"),
-    allows: (found) =>
-      isOutside(found) || under("src/embedded-postgres", "src/errors.ts", "src/async.ts")(found.target),
+    ...only("src/embedded-postgres", "src/errors.ts", "src/async.ts"),
   },
   {
     rule: "only src/cli and the tests import src/embedded-postgres and src/mock",
@@ -153,10 +148,7 @@ const RULES: readonly Rule[] = [
   {
     rule: "src/export depends only on the database",
     reason: "files are made of rows; the command line, its checks and its output belong to the caller",
-    of: under("src/export"),
-    allows: (found) =>
-      isOutside(found) ||
-      under("src/export", "src/db", "src/errors.ts", "src/edit-distance.ts", "src/units.ts")(found.target),
+    ...only("src/export", "src/db", "src/errors.ts", "src/edit-distance.ts", "src/units.ts"),
   },
   {
     rule: "only src/export imports hyparquet-writer",
