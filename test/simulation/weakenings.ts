@@ -10,32 +10,16 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       "if (sync.rereadReason !== null) return",
       'if (listed.lastModified === sync.bookmark) return { kind: "skip", reason: "unchanged" };\n  if (sync.rereadReason !== null) return',
     ],
-    [
-      "a new date does not end the distance between two tries",
-      "!isNewDate && !isForced && isBackingOff(context.now, sync)",
-      "!isForced && isBackingOff(context.now, sync)",
-    ],
+    ["a new date does not end the distance between two tries", "!isNewDate && !isForced", "!isForced"],
   ],
   "src/sync/rules/settle.ts": [
     ["a bookmark settles immediately", "seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null", "seenAt : null"],
-    [
-      "no read is ever due because of its age",
-      "return now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 &&",
-      "return now < 0 &&",
-    ],
-    [
-      "a library that fails in every run is tried in every run",
-      "return until !== null && now < until &&",
-      "return until !== null && now < 0 &&",
-    ],
+    ["no read is ever due because of its age", "now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 &&", "now < 0 &&"],
+    ["a library that fails in every run is tried in every run", "now < until &&", "now < 0 &&"],
   ],
   "src/sync/rules/library-content.ts": [
     ["a cached answer settles", "facts.mayBeOther || isSuspect(", "facts.mayBeOther || false && isSuspect("],
-    [
-      "metadata of a namesake settles",
-      "(owner !== key.owner && isListed({ owner, name: key.name }))",
-      "(false && isListed({ owner, name: key.name }))",
-    ],
+    ["metadata of a namesake settles", "(owner !== key.owner && isListed(", "(false && isListed("],
     ["metadata with another name settles", "facts.mayBeOther || isSuspect(", "isSuspect("],
   ],
   "src/sync/rules/plan.ts": [
@@ -58,28 +42,12 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/db/store/save-libraries.ts": [
     ["a partial read counts as a whole one", 'rereadReason: library.isPartial ? "rejects" :', "rereadReason:"],
-    [
-      "the newest scenario of a library may be marked as removed",
-      "AND s.removed_at IS NULL AND s.last_modified_at <= now() + interval '1 day'",
-      "AND s.last_modified_at <= now() + interval '1 day'",
-    ],
+    ["the newest scenario of a library may be marked as removed", "s.removed_at IS NULL AND s.last", "s.last"],
   ],
   "src/db/store/save-scenarios.ts": [
-    [
-      "a partial read marks the scenarios it lacks",
-      "if (missing === 0 || library.isPartial) return",
-      "if (missing === 0) return",
-    ],
-    [
-      "a cached list confirms what an earlier one lacked",
-      "const isSuspect = library.suspectReads > 0;",
-      "const isSuspect = library.suspectReads < 0;",
-    ],
-    [
-      "the count of scenarios includes those marked as removed",
-      "scenarioCount: scenarios - removed,",
-      "scenarioCount: scenarios,",
-    ],
+    ["a partial read marks the scenarios it lacks", "missing === 0 || library.isPartial", "missing === 0"],
+    ["a cached list confirms what an earlier one lacked", "library.suspectReads > 0", "library.suspectReads < 0"],
+    ["the count of scenarios includes those marked as removed", "scenarios - removed,", "scenarios,"],
   ],
   "src/sync/rules/guard.ts": [
     [
@@ -87,40 +55,20 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       'return listed === 0 || isOver(missing, live, maxRemoved) ? "withhold" : "mark";',
       'return "mark";',
     ],
-    [
-      "an empty listing is accepted",
-      "if (!allowed && listedCount === 0 && liveCount > 0) {",
-      "if (!allowed && listedCount < 0) {",
-    ],
-    [
-      "the guard forgets the last 24 hours",
-      "const removed = facts.missing + facts.removedLately;",
-      "const removed = facts.missing;",
-    ],
+    ["an empty listing is accepted", "listedCount === 0 && liveCount > 0", "listedCount < 0"],
+    ["the guard forgets the last 24 hours", "facts.missing + facts.removedLately", "facts.missing"],
     ["a hold lapses when the share has changed", "if (facts.heldBefore > 0) {", "if (facts.heldBefore < 0) {"],
   ],
   "src/service/wire/wire-listing.ts": [
-    [
-      "a listing with unreadable entries counts as whole",
-      "incomplete: explainIncomplete(unread, ownerless),",
-      "incomplete: null,",
-    ],
+    ["a listing with unreadable entries counts as whole", "explainIncomplete(unread, ownerless),", "null,"],
   ],
   "src/service/client.ts": [
     ["one page counts as the whole listing", "nextPage === null ? null : ONE_PAGE", "null"],
     ["the hash does not cover the metadata", "return hash.update(bytes).update(", "return hash.update("],
   ],
   "src/sync/plan-run.ts": [
-    [
-      "new libraries dilute the share while removals are held",
-      "readRemovalNumbers(connection, heldSince)",
-      "readRemovalNumbers(connection, null)",
-    ],
-    [
-      "a library that went, returned and is missing counts twice",
-      "return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;",
-      "return gone + again.size - missing.filter((key) => again.has(keyText(key)) && gone < 0).length;",
-    ],
+    ["new libraries dilute the share while removals are held", "(connection, heldSince)", "(connection, null)"],
+    ["a library that went, returned and is missing counts twice", "(keyText(key)))", "(keyText(key)) && gone < 0)"],
     [
       "an unknown owner gives an empty run",
       "  const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);",
@@ -138,11 +86,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       "WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone",
       "WHERE removed_at > since.at) AS gone",
     ],
-    [
-      "libraries of incomplete listings dilute the share",
-      "FROM simcat.sync_runs WHERE listing_complete",
-      "FROM simcat.sync_runs",
-    ],
+    ["libraries of incomplete listings dilute the share", "sync_runs WHERE listing_complete", "sync_runs"],
   ],
   "src/db/store/save-listing.ts": [
     ["holds are not recorded", "await this.#save(held, holding,", "await this.#save(held.slice(0, 0), holding,"],
@@ -153,16 +97,8 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   "src/sync/run.ts": [
-    [
-      "an interrupted restart trusts the hashes",
-      "request.restart ? backfillSince : restartedAt",
-      "request.restart ? backfillSince : null",
-    ],
-    [
-      "a wrong command line leaves a run row",
-      "      deleteRun(connection, id),",
-      "      Promise.resolve(void deleteRun),",
-    ],
+    ["an interrupted restart trusts the hashes", "? backfillSince : restartedAt", "? backfillSince : null"],
+    ["a wrong command line leaves a run row", "deleteRun(connection, id),", "Promise.resolve(void deleteRun),"],
     ["a run of a part takes the snapshot", "|| !isEverything(request.selection)) return;", ") return;"],
   ],
   "src/db/store/scenario-statements.ts": [
@@ -178,11 +114,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["history is not written", "matched d WHERE d.is_read AND d.changed AND NOT d.is_new", "matched d WHERE false"],
     ["a parent that turns 0 makes a version", "NULL_FOR_ZERO.includes(field) ?", "SCENARIO_VERSIONED.length === 0 ?"],
-    [
-      "the count of results ignores scenarios that a read lacks",
-      "ELSE is_live AND is_old_result END",
-      "ELSE false END",
-    ],
+    ["the count of results ignores scenarios that a read lacks", "is_live AND is_old_result END", "false END"],
   ],
   "src/service/wire/wire-scenarios.ts": [
     ["ids are rounded", "Number.isSafeInteger(number) ? number : value", "number"],
@@ -199,16 +131,8 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ["dates are truncated to milliseconds", 'Number(digits.padEnd(6, "0").slice(3, 6))', "0"],
   ],
   "src/sync/rules/drift.ts": [
-    [
-      "a field that a library's known scenarios lost is an edit",
-      "lost.isShared && lost.count >= ENOUGH_SCENARIOS;",
-      "lost.isShared && lost.count < 0;",
-    ],
-    [
-      "a field that other libraries lost too is an edit",
-      'if (testimony === "has") return null;',
-      'if (testimony !== "none") return null;',
-    ],
+    ["a field that a library's known scenarios lost is an edit", "lost.count >= ENOUGH_SCENARIOS;", "lost.count < 0;"],
+    ["a field that other libraries lost too is an edit", '=== "has") return null;', '!== "none") return null;'],
     [
       "a field that no other library had is an edit, however many scenarios lost it",
       "lost.count >= ENOUGH_SCENARIOS ? describe(lost) : null;",
@@ -224,22 +148,12 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/sync/read-libraries.ts": [
     ["another library's answers are accepted", "if (other) throw mismatched(key, other);", ""],
-    [
-      "a run that received no content ends as partial",
-      "if (this.#hasRead || this.#lastUnread === null) return;",
-      "if (!this.#hasRead || this.#lastUnread === null) return;",
-    ],
+    ["a run that received no content ends as partial", "if (this.#hasRead ||", "if (!this.#hasRead ||"],
   ],
   "src/db/store/scenario-buffer.ts": [
     ["the staging table is never cleared", "await write(DELETE_DEAD({ name: lease.name }));", "void DELETE_DEAD;"],
   ],
-  "src/db/transaction.ts": [
-    [
-      "the fence is not checked",
-      "if (rowCount === 0) throw new LostLeaseError();",
-      "if (rowCount === null) throw new LostLeaseError();",
-    ],
-  ],
+  "src/db/transaction.ts": [["the fence is not checked", "rowCount === 0", "rowCount === null"]],
   "src/sync/run-totals.ts": [
     [
       "a lost lease counts as a good end",
@@ -249,11 +163,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ["failures end as ok", "return failing + this.counts.rejects", "return this.counts.rejects"],
   ],
   "src/db/db-errors.ts": [
-    [
-      "only bad data counts as one library's own error",
-      "return SQLSTATE.test(code) && !SERVER_WIDE.test(code)",
-      "return /^(21|22|23|54)/.test(code)",
-    ],
+    ["only bad data counts as one library's own error", "SQLSTATE.test(code) && !SERVER_WIDE.", "/^(21|22|23|54)/."],
   ],
   "src/db/store/refused-rows.ts": [
     [
@@ -285,18 +195,10 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       'scenarios: "t.removed_at < $1",',
       `scenarios: "t.removed_at - interval '9 days' < $1",`,
     ],
-    [
-      "prune leaves the bookmarks of what it deletes",
-      "for (const table of LIBRARY_TABLES)",
-      "for (const table of LIBRARY_TABLES.slice(1))",
-    ],
+    ["prune leaves the bookmarks of what it deletes", "of LIBRARY_TABLES)", "of LIBRARY_TABLES.slice(1))"],
   ],
   "src/db/store/save-snapshot.ts": [
-    [
-      "a changed library keeps its row of the snapshots",
-      "OR present.live IS NOT NULL AND (",
-      "OR present.live IS NULL AND (",
-    ],
+    ["a changed library keeps its row of the snapshots", "present.live IS NOT NULL AND", "present.live IS NULL AND"],
     [
       "a removed library stays live in the snapshots",
       "OR present.live IS NULL AND (open.live OR NOT open.is_stored)",
@@ -304,11 +206,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   "src/db/runs.ts": [
-    [
-      "a run that met a cached listing is complete as of its start",
-      "listing_as_of = to_timestamp($asOf::float8 / 1000),",
-      "listing_as_of = to_timestamp($asOf::float8 * NULL),",
-    ],
+    ["a run that met a cached listing is complete as of its start", "$asOf::float8 / 1000", "$asOf::float8 * NULL"],
     [
       "an outage counts as failures of each library",
       "if (!isCompleted(status)) await connection.query(UNCOUNT_FAILURES, [id]);",
