@@ -29,29 +29,12 @@ interface Told {
 
 const has = (json: string | null | undefined, field: string) => json != null && Object.hasOwn(JSON.parse(json), field);
 
-/** Stored scenarios that have the field and are part of the answer. */
-const sharedWith = ({ old, items }: Told, field: string) =>
-  [...(old?.scenarios ?? [])].filter(([id, source]) => items.has(id) && has(source, field)).map(([id]) => id);
-
-/** The library is sufficient proof by itself. */
-const isProven = (told: Told, field: string) => {
-  const shared = sharedWith(told, field);
-  return shared.length >= SHARED_SCENARIOS && !shared.some((id) => has(told.items.get(id), field));
-};
-
-/** Storing the answer would lose the field, or all stored scenarios that have it. */
-function wouldLose(told: Told, field: string): boolean {
-  if (sharedWith(told, field).length > 0) return true;
-  const before = [...(told.old?.scenarios ?? [])];
-  const isReplaced = told.items.size > 0 && !before.some(([id]) => told.items.has(id));
-  return isReplaced && before.length > 0 && before.every(([, source]) => has(source, field));
-}
-
 const hasValue = (json: string | null | undefined, field: string) =>
   has(json, field) && JSON.parse(json ?? "{}")[field] !== null;
 
 interface Loss {
   readonly field: string;
+  /** The library is sufficient proof by itself. */
   readonly isProven: boolean;
   /** The tables have the field for this library, with a value. */
   readonly isStored: (copy: Copy | undefined) => boolean;
@@ -60,38 +43,36 @@ interface Loss {
   readonly isLarge: boolean;
 }
 
-/** What storing the answer would lose. */
-function lossesOf(told: Told): Loss[] {
-  const stored = told.old?.scenarios.size ?? 0;
-  const ofScenarios = SCENARIO_FIELDS.filter((field) => {
-    const shared = sharedWith(told, field);
-    if (shared.length > 0) return !shared.some((id) => has(told.items.get(id), field));
-    return wouldLose(told, field) && ![...told.items.values()].some((item) => has(item, field));
-  }).map(
-    (field): Loss => ({
+/** What storing the answer would lose: a field of the stored scenarios that are part of it, or of all that it replaces. */
+function lossesOf({ old, metadata, items }: Told): Loss[] {
+  if (old === undefined) return [];
+  const isReplaced = items.size > 0 && ![...old.scenarios.keys()].some((id) => items.has(id));
+  const ofScenarios = SCENARIO_FIELDS.flatMap((field): Loss[] => {
+    const having = [...old.scenarios].flatMap(([id, source]) => (has(source, field) ? [id] : []));
+    const shared = having.filter((id) => items.has(id));
+    const isOfAll = isReplaced && having.length > 0 && having.length === old.scenarios.size;
+    const sent = shared.length > 0 ? shared.map((id) => items.get(id)) : [...items.values()];
+    if (sent.some((item) => has(item, field)) || (shared.length === 0 && !isOfAll)) return [];
+    const loss: Loss = {
       field,
-      isProven: isProven(told, field),
+      isProven: shared.length >= SHARED_SCENARIOS,
       isStored: (copy) => [...(copy?.scenarios.values() ?? [])].some((source) => hasValue(source, field)),
-      isSent: ({ items }) => [...items.values()].some((item) => has(item, field)),
-      isLarge: (sharedWith(told, field).length || stored) >= SHARED_SCENARIOS,
+      isSent: (told) => [...told.items.values()].some((item) => has(item, field)),
+      isLarge: (shared.length || having.length) >= SHARED_SCENARIOS,
+    };
+    return [loss];
+  });
+  const isLost = (field: string) => metadata !== null && hasValue(old.metadata, field) && !has(metadata, field);
+  const ofMetadata = METADATA_FIELDS.filter(isLost).map(
+    (field): Loss => ({
+      field: `${field} of the metadata`,
+      isProven: false,
+      isStored: (copy) => hasValue(copy?.metadata, field),
+      isSent: (told) => has(told.metadata, field),
+      isLarge: false,
     }),
   );
-  if (told.old === undefined || told.metadata === null) return ofScenarios;
-  const ofMetadata = METADATA_FIELDS.filter(
-    (field) => hasValue(told.old?.metadata, field) && !has(told.metadata, field),
-  );
-  return [
-    ...ofScenarios,
-    ...ofMetadata.map(
-      (field): Loss => ({
-        field: `${field} of the metadata`,
-        isProven: false,
-        isStored: (copy) => hasValue(copy?.metadata, field),
-        isSent: ({ metadata }) => has(metadata, field),
-        isLarge: false,
-      }),
-    ),
-  ];
+  return [...ofScenarios, ...ofMetadata];
 }
 
 /** Checks that a run kept each library that would have lost a field that no other answer has, and failed no others for it. */

@@ -93,12 +93,11 @@ async function openGatedPool(url: string, scheduler: Scheduler, control: Control
   function pass(client: GatedClient, text: string, send: () => Promise<unknown>): Promise<unknown> {
     const gate = holder;
     if (dead || gate === null) return new Promise(() => {});
-    const label = text.trim().slice(0, 60);
     const sql = text.trim();
     return new Promise((resolve, reject) => {
       scheduler.hold({
         worker: gate.worker,
-        label: `statement ${label}`,
+        label: `statement ${sql.slice(0, 60)}`,
         async happen() {
           const answer = await carryOut(client, sql, send, gate);
           await control.letGo();

@@ -11,10 +11,10 @@ import { checkPoison } from "./check-poison.ts";
 import { openRemovalLog } from "./check-removals.ts";
 import { checkSnapshots } from "./check-snapshots.ts";
 import { checkHistories, remember } from "./histories.ts";
-import { type PerformedRun, performRun } from "./perform-run.ts";
+import { performRun } from "./perform-run.ts";
 import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
-import { look, type Seen } from "./reader.ts";
+import { look } from "./reader.ts";
 import { createSimulation, type Simulation, type TestServer } from "./simulation.ts";
 import {
   breakLibrary,
@@ -23,6 +23,7 @@ import {
   endureOutage,
   interruptReads,
   interruptRestart,
+  type Run,
   runSlices,
   swapListing,
 } from "./special-runs.ts";
@@ -44,19 +45,50 @@ const LINES = 60;
 /** Longer than further edits can carry any text, with the margin: a day, the autumn's hour, two minutes. */
 const LONGEST_WINDOW = 25 * HOUR + 2 * MINUTE + SECOND;
 
-interface Logs {
-  readonly removals: ReturnType<typeof openRemovalLog>;
-  readonly freshness: ReturnType<typeof openFreshnessLog>;
-}
-
 /** Ends a seed after a run that violated an invariant. */
 class Violated extends Error {}
+
+/** Returns a function that performs a run and checks all that must hold after it. `statuses` counts how the runs ended. */
+function createRun(simulation: Simulation, statuses: Record<string, number>): Run {
+  const { server, world, ledger, wrong, now } = simulation;
+  const removals = openRemovalLog(world.maxRemovedPercent);
+  const freshness = openFreshnessLog();
+  const failures = openFailureLog();
+  return async (plan) => {
+    const before = await look(server.control);
+    const startedAt = now();
+    const performed = await performRun(simulation, plan);
+    for (const { ended } of [performed, ...performed.others]) {
+      statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
+    }
+    const sight = await look(server.control);
+    wrong.push(
+      ...ledger.check(sight),
+      ...removals.check(sight, performed, now()),
+      ...(await checkEnding(simulation, performed, sight)),
+      ...(await checkCounts(simulation, performed)),
+      ...checkDrift(performed, before, sight),
+      ...(await checkSwaps(simulation, performed)),
+      ...(await checkPoison(simulation, performed, sight)),
+      ...(await freshness.check(simulation, performed, sight)),
+      ...(await checkEvents(simulation)),
+      ...(await checkTotals(simulation)),
+      ...(await checkSnapshots(simulation, performed)),
+      ...failures.check(sight, performed, startedAt, now()),
+    );
+    ledger.settle(sight);
+    await remember(server.control);
+    if (wrong.length > 0) throw new Violated();
+    return performed;
+  };
+}
 
 /** Runs one seed from an empty database to the end. The same seed always gives the same events. */
 export async function runSeed(seed: number, server: TestServer): Promise<SeedResult> {
   const simulation = await createSimulation(seed, server);
+  const { world, service, random, wrong, trace, note } = simulation;
   const statuses: Record<string, number> = {};
-  const removals = openRemovalLog(simulation.world.maxRemovedPercent);
+  const run = createRun(simulation, statuses);
   // Drawn separately, so that the other events of a seed do not depend on it.
   const rare = createRandom(seed + 1_000_003);
   const hasSwaps = rare.chance(0.25);
@@ -64,34 +96,17 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
   const cached = newer.chance(0.3) ? 0.4 : 0;
   const sliced = createRandom(seed + 4_000_003);
   const hasSlices = sliced.chance(0.3);
-  const failures = openFailureLog();
-  const freshness = openFreshnessLog();
-  const run = async (plan: RunPlan) => {
-    const before = await look(simulation.server.control);
-    const startedAt = simulation.now();
-    const performed = await performRun(simulation, plan);
-    for (const { ended } of [performed, ...performed.others]) {
-      statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
-    }
-    const sight = await afterRun(simulation, { removals, freshness }, performed, before);
-    simulation.wrong.push(...failures.check(sight, performed, startedAt, simulation.now()));
-    if (simulation.wrong.length > 0) throw new Violated();
-    return performed;
-  };
   try {
-    simulation.note(
-      `seed ${seed}: ${JSON.stringify(simulation.world)}, ${simulation.service.organization.size} libraries`,
-    );
+    note(`seed ${seed}: ${JSON.stringify(world)}, ${service.organization.size} libraries`);
     const newest = createRandom(seed + 4_000_037);
     if (newest.chance(0.3)) await changeBase(simulation, newest, run);
-    for (let step = 0; step < simulation.world.steps; step += 1) {
+    for (let step = 0; step < world.steps; step += 1) {
       await livingOn(simulation);
       if (hasSwaps && rare.chance(0.6)) await swapListing(simulation, rare, run);
       if (rare.chance(0.05)) await run(drawUnknown(simulation, rare));
       if (hasSlices && sliced.chance(0.5)) await runSlices(simulation, sliced, run);
-      if (simulation.random.chance(0.1))
-        await pruneBetween(simulation, simulation.random.pick([DAY, 3 * DAY, 30 * DAY]));
-      const plan = drawRun(simulation.world, simulation.random, simulation.service.organization.libraries());
+      if (random.chance(0.1)) await pruneBetween(simulation, random.pick([DAY, 3 * DAY, 30 * DAY]));
+      const plan = drawRun(world, random, service.organization.libraries());
       await run({ ...plan, weather: { ...plan.weather, cached } });
       if (newer.chance(0.04)) await breakLibrary(simulation, newer, run);
       if (newer.chance(0.04)) await endureOutage(simulation, newer, run);
@@ -101,12 +116,12 @@ export async function runSeed(seed: number, server: TestServer): Promise<SeedRes
     if (rare.chance(0.15)) await interruptRestart(simulation, rare, run);
     await finish(simulation);
   } catch (error) {
-    if (!(error instanceof Violated)) simulation.wrong.push(`the simulation broke off: ${inspect(error)}`);
+    if (!(error instanceof Violated)) wrong.push(`the simulation broke off: ${inspect(error)}`);
   } finally {
     await simulation.close();
   }
   const runs = Object.values(statuses).reduce((sum, count) => sum + count, 0);
-  return { seed, wrong: [...new Set(simulation.wrong)], trace: simulation.trace, runs, statuses };
+  return { seed, wrong: [...new Set(wrong)], trace, runs, statuses };
 }
 
 /** Advances the time until the next run, with the edits in it. */
@@ -125,33 +140,11 @@ async function livingOn(simulation: Simulation): Promise<void> {
   await simulation.pass(left);
 }
 
-async function afterRun(
-  simulation: Simulation,
-  { removals, freshness }: Logs,
-  performed: PerformedRun,
-  before: ReadonlyMap<string, Seen>,
-): Promise<ReadonlyMap<string, Seen>> {
-  const { server, ledger, wrong } = simulation;
-  const sight = await look(server.control);
-  wrong.push(...ledger.check(sight));
-  wrong.push(...removals.check(sight, performed, simulation.now()));
-  wrong.push(...(await checkEnding(simulation, performed, sight)));
-  wrong.push(...(await checkCounts(simulation, performed)));
-  wrong.push(...checkDrift(performed, before, sight), ...(await checkSwaps(simulation, performed)));
-  wrong.push(...(await checkPoison(simulation, performed, sight)));
-  wrong.push(...(await freshness.check(simulation, performed, sight)));
-  wrong.push(...(await checkEvents(simulation)));
-  wrong.push(...(await checkTotals(simulation)), ...(await checkSnapshots(simulation, performed)));
-  ledger.settle(sight);
-  await remember(server.control);
-  return sight;
-}
-
 /**
  * Edits and faults have stopped. The first run after the longest window has every dated edit, the second one what a
  * shrunk list withheld, the third one what the guards held; one after SIMCAT_FULL_EVERY has everything.
  */
-async function calmDown(simulation: Simulation, run: (plan: RunPlan) => Promise<PerformedRun>): Promise<void> {
+async function calmDown(simulation: Simulation, run: Run): Promise<void> {
   const { world, edits, service, wrong } = simulation;
   const untilOk = async (plans: readonly RunPlan[]) => {
     const statuses: string[] = [];
@@ -184,7 +177,7 @@ async function finish(simulation: Simulation): Promise<void> {
   const { server, service, edits, world, wrong, time } = simulation;
   wrong.push(...(await checkHistories(server.control)));
   wrong.push(...service.mock.violations);
-  const open = await server.control.query<{ id: number }>("SELECT id FROM simcat.sync_runs WHERE status = 'running'");
+  const open = await server.control.query("SELECT FROM simcat.sync_runs WHERE status = 'running'");
   if (open.length > 0) wrong.push(`runs: ${open.length} rows say running when nothing runs`);
   const staged = await server.control.query("SELECT 1 FROM simcat.scenario_staging LIMIT 1");
   if (staged.length > 0) wrong.push("staging: something was left behind");

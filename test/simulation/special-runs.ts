@@ -9,7 +9,8 @@ import { CALM } from "./sim-service.ts";
 import type { Simulation } from "./simulation.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
-type Run = (plan: RunPlan) => Promise<PerformedRun>;
+/** Performs a run and checks all that must hold after it. */
+export type Run = (plan: RunPlan) => Promise<PerformedRun>;
 
 const FEWEST = 6;
 
