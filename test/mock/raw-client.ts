@@ -15,22 +15,14 @@ export interface AskOptions {
 }
 
 /** One request by node:http; rejects as node does when the answer is cut. */
-export function ask(url: string, path: string, options: AskOptions = {}): Promise<RawAnswer> {
-  const { method = "GET", headers = {}, agent = false } = options;
+export function ask(url: string, path: string, { headers, ...rest }: AskOptions = {}): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
+  const options = { hostname, port, path, agent: false, headers: { "x-ss-api-key": KEY, ...headers }, ...rest };
   return new Promise((resolve, reject) => {
-    const sent = request(
-      { hostname, port, path, method, headers: { "x-ss-api-key": KEY, ...headers }, agent },
-      (res) => {
-        const chunks: Buffer[] = [];
-        res.on("data", (chunk: Buffer) => chunks.push(chunk));
-        res.on("error", reject);
-        res.on("end", () => {
-          resolve({ status: res.statusCode ?? 0, headers: res.headers, text: Buffer.concat(chunks).toString() });
-        });
-      },
-    );
-    sent.on("error", reject);
-    sent.end();
+    const sent = request(options, (answer) => {
+      const whole = answer.toArray().then((chunks) => Buffer.concat(chunks).toString());
+      whole.then((text) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }), reject);
+    });
+    sent.on("error", reject).end();
   });
 }
