@@ -11,6 +11,7 @@ test.each([
   ["in a URL", encodeURIComponent(KEY)],
   ["in a URL, in small hex digits", encodeURIComponent(KEY).replace(/%../g, (hex) => hex.toLowerCase())],
   ["in JSON", JSON.stringify({ key: KEY }).slice(8, -2)],
+  ["in JSON with escaped slashes", JSON.stringify(KEY).slice(1, -1).replace("/", "\\/")],
   ["in JSON in JSON", JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
   ["in Base64", Buffer.from(KEY).toString("base64")],
 ])("masks a secret %s (fault 104)", (_, form) => {
