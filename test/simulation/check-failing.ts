@@ -99,27 +99,25 @@ export function openFailureLog() {
     for (const key of heard.content.keys()) askedDates.set(key, heard.listing?.dates.get(key) ?? null);
   }
 
-  return {
-    check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, startedAt: number, now: number): string[] {
-      const { heard, ended, isCompleted, others, plan } = performed;
-      const wrong: string[] = [];
-      const isCalm = others.length === 0 && plan.accidents.length === 0 && plan.stopAfterReads === null;
-      if (isCalm && isCompleted) {
-        for (const what of missed(performed, sight, startedAt))
-          wrong.push(`failing: ${heard.run} did not ask for ${what}`);
-        for (const what of tooEarly(performed, now)) wrong.push(`failing: ${heard.run} tried ${what}`);
-        if (isOutage(performed)) wrong.push(`outage: ${heard.run} received no content and says ${ended.status}`);
-      }
-      if (isCalm && ended.status === "source_unavailable" && isOneBroken(performed, sight)) {
-        wrong.push(`outage: ${heard.run} says ${ended.status}, and only ${plan.weather.broken} is broken`);
-      }
-      for (const one of [performed, ...others]) remember(one, startedAt, now);
-      for (const key of failing.keys()) if (sight.get(key)?.live === false) failing.delete(key);
-      const unsaid = [...failing].filter(([key, { least }]) => least > 0 && heard.listing?.keys.has(key));
-      if (ended.status === "ok" && others.length === 0 && isEverything(plan.selection) && unsaid.length > 0) {
-        wrong.push(`failing: ${heard.run} says ok, and ${unsaid.map(([key]) => key).join(" ")} failed last time`);
-      }
-      return wrong;
-    },
+  return (sight: ReadonlyMap<string, Seen>, performed: PerformedRun, startedAt: number, now: number): string[] => {
+    const { heard, ended, isCompleted, others, plan } = performed;
+    const wrong: string[] = [];
+    const isCalm = others.length === 0 && plan.accidents.length === 0 && plan.stopAfterReads === null;
+    if (isCalm && isCompleted) {
+      for (const what of missed(performed, sight, startedAt))
+        wrong.push(`failing: ${heard.run} did not ask for ${what}`);
+      for (const what of tooEarly(performed, now)) wrong.push(`failing: ${heard.run} tried ${what}`);
+      if (isOutage(performed)) wrong.push(`outage: ${heard.run} received no content and says ${ended.status}`);
+    }
+    if (isCalm && ended.status === "source_unavailable" && isOneBroken(performed, sight)) {
+      wrong.push(`outage: ${heard.run} says ${ended.status}, and only ${plan.weather.broken} is broken`);
+    }
+    for (const one of [performed, ...others]) remember(one, startedAt, now);
+    for (const key of failing.keys()) if (sight.get(key)?.live === false) failing.delete(key);
+    const unsaid = [...failing].filter(([key, { least }]) => least > 0 && heard.listing?.keys.has(key));
+    if (ended.status === "ok" && others.length === 0 && isEverything(plan.selection) && unsaid.length > 0) {
+      wrong.push(`failing: ${heard.run} says ok, and ${unsaid.map(([key]) => key).join(" ")} failed last time`);
+    }
+    return wrong;
   };
 }

@@ -82,86 +82,83 @@ export function openRemovalLog(maxRemovedPercent: number) {
     return others.length === 0 && lacked.length > 0 && (ended.status === "held" || (isMuch && added > 0));
   }
 
-  return {
-    check(sight: ReadonlyMap<string, Seen>, performed: PerformedRun, now: number): string[] {
-      const { heard, plan, ended, isCompleted, others } = performed;
-      const known = stored;
-      const after = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
-      const gone = [...live].filter((key) => !after.has(key));
-      const added = [...sight.keys()].filter((key) => !known.has(key)).length;
-      // A run marks removals before it stores content.
-      levels.push({ until: now, live });
-      const all = [{ heard, plan }, ...others];
-      const allowed = all.some((one) => one.plan.allowRemovals);
-      // One minute of tolerance at the edge of the 24 hours, in favor of the program.
-      const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR + MINUTE).map(({ key }) => key);
-      const withLately = (keys: readonly string[]) =>
-        new Set([...keys, ...lately.filter((key) => !given.has(key))]).size;
-      const isListedNow = (key: string) =>
-        all.some(({ heard: { listing } }) => listing?.keys.has(key) === true && shows(listing, held.get(key) ?? 0));
-      const stillHeld = [...held.keys()].filter((key) => !isListedNow(key));
-      const peak = peakSince(now - 24 * HOUR - MINUTE, stillHeld);
-      const isOver = (keys: readonly string[]) => withLately(keys) * 100 > maxRemovedPercent * peak;
-      const wrong: string[] = [];
+  return (sight: ReadonlyMap<string, Seen>, performed: PerformedRun, now: number): string[] => {
+    const { heard, plan, ended, isCompleted, others } = performed;
+    const known = stored;
+    const after = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
+    const gone = [...live].filter((key) => !after.has(key));
+    const added = [...sight.keys()].filter((key) => !known.has(key)).length;
+    // A run marks removals before it stores content.
+    levels.push({ until: now, live });
+    const all = [{ heard, plan }, ...others];
+    const allowed = all.some((one) => one.plan.allowRemovals);
+    // One minute of tolerance at the edge of the 24 hours, in favor of the program.
+    const lately = removed.filter((one) => !one.allowed && one.at > now - 24 * HOUR + MINUTE).map(({ key }) => key);
+    const withLately = (keys: readonly string[]) => new Set([...keys, ...lately.filter((key) => !given.has(key))]).size;
+    const isListedNow = (key: string) =>
+      all.some(({ heard: { listing } }) => listing?.keys.has(key) === true && shows(listing, held.get(key) ?? 0));
+    const stillHeld = [...held.keys()].filter((key) => !isListedNow(key));
+    const peak = peakSince(now - 24 * HOUR - MINUTE, stillHeld);
+    const isOver = (keys: readonly string[]) => withLately(keys) * 100 > maxRemovedPercent * peak;
+    const wrong: string[] = [];
 
-      if (gone.length > 0 && !allowed) {
-        if (all.every((one) => (one.heard.listing?.keys.size ?? 0) === 0)) {
-          wrong.push(`guards: ${gone.length} libraries were marked after an empty listing`);
-        }
-        if (isOver(gone)) {
-          wrong.push(
-            `guards: ${gone.length} marked now, ${withLately(gone)} with those lately, of ${peak} at the most, is over ${maxRemovedPercent} %`,
-          );
-        }
-        const lapsed = gone.filter((key) => stillHeld.includes(key));
-        if (lapsed.length > 0) wrong.push(`guards: the removal of ${lapsed.join(" ")} was held, and is marked now`);
+    if (gone.length > 0 && !allowed) {
+      if (all.every((one) => (one.heard.listing?.keys.size ?? 0) === 0)) {
+        wrong.push(`guards: ${gone.length} libraries were marked after an empty listing`);
       }
-      const { lacked, elsewhere } = lackedBy(performed);
-      if (isNeedless(performed, lacked, now)) {
-        wrong.push(`guards: ${heard.run} held the removal of ${lacked.length} libraries without a reason`);
+      if (isOver(gone)) {
+        wrong.push(
+          `guards: ${gone.length} marked now, ${withLately(gone)} with those lately, of ${peak} at the most, is over ${maxRemovedPercent} %`,
+        );
       }
-      if (
-        others.length > 0 ||
-        ["killed", "interrupted", "database_failed", "failed", "lost_lease"].includes(ended.status) ||
-        // It may have recorded a hold before it asked for content.
-        (ended.status === "source_unavailable" && lacked.length + elsewhere.length > 0)
-      ) {
-        isCertain = false;
-      }
-      if (others.length === 0 && ["ok", "partial"].includes(ended.status)) {
-        const unsaid = lacked.filter((key) => stillHeld.includes(key));
-        if (unsaid.length > 0) wrong.push(`guards: ${heard.run} says ${ended.status} and holds ${unsaid.join(" ")}`);
-      }
+      const lapsed = gone.filter((key) => stillHeld.includes(key));
+      if (lapsed.length > 0) wrong.push(`guards: the removal of ${lapsed.join(" ")} was held, and is marked now`);
+    }
+    const { lacked, elsewhere } = lackedBy(performed);
+    if (isNeedless(performed, lacked, now)) {
+      wrong.push(`guards: ${heard.run} held the removal of ${lacked.length} libraries without a reason`);
+    }
+    if (
+      others.length > 0 ||
+      ["killed", "interrupted", "database_failed", "failed", "lost_lease"].includes(ended.status) ||
+      // It may have recorded a hold before it asked for content.
+      (ended.status === "source_unavailable" && lacked.length + elsewhere.length > 0)
+    ) {
+      isCertain = false;
+    }
+    if (others.length === 0 && ["ok", "partial"].includes(ended.status)) {
+      const unsaid = lacked.filter((key) => stillHeld.includes(key));
+      if (unsaid.length > 0) wrong.push(`guards: ${heard.run} says ${ended.status} and holds ${unsaid.join(" ")}`);
+    }
 
-      const hold = (keys: readonly string[]) => {
-        for (const key of keys) held.set(key, held.get(key) ?? now);
-      };
-      if (hasHeld(performed, lacked, added, isOver(lacked))) hold(lacked);
-      // A run of a selection also holds what a run of everything would hold elsewhere.
-      const everywhere = [...lacked, ...elsewhere];
-      const hasHeldElsewhere = others.length === 0 && isCompleted && plan.poison === null;
-      if (elsewhere.length > 0 && isOver(everywhere) && hasHeldElsewhere) hold(elsewhere);
-      else if (elsewhere.length > 0 && !isUnder(everywhere, now)) isCertain = false;
-      for (const key of held.keys()) if (isListedNow(key) || !after.has(key)) held.delete(key);
-      for (const key of gone) {
-        removed.push({ key, at: now, allowed });
-        if (all.every((one) => one.plan.allowRemovals)) given.add(key);
-      }
-      for (const key of after) given.delete(key);
-      stored = new Set(sight.keys());
-      for (const key of stored) if (!firstAt.has(key)) firstAt.set(key, now);
-      for (const { listing } of all.map((one) => one.heard)) {
-        if (listing?.complete !== true) continue;
-        // Also what the run itself stored, although a cache may have stored the listing before.
-        const isNew = (key: string) => firstAt.get(key) === now && listing.keys.has(key);
-        const seen = [...stored].filter((key) => isNew(key) || shows(listing, firstAt.get(key) ?? 0));
-        shown = new Set([...(shown ?? []), ...seen]);
-      }
-      readAt = new Map([...sight].map(([key, seen]) => [key, seen.readAt]));
-      live = after;
-      // Libraries that a run added are also live from now on.
-      levels.push({ until: now, live });
-      return wrong;
-    },
+    const hold = (keys: readonly string[]) => {
+      for (const key of keys) held.set(key, held.get(key) ?? now);
+    };
+    if (hasHeld(performed, lacked, added, isOver(lacked))) hold(lacked);
+    // A run of a selection also holds what a run of everything would hold elsewhere.
+    const everywhere = [...lacked, ...elsewhere];
+    const hasHeldElsewhere = others.length === 0 && isCompleted && plan.poison === null;
+    if (elsewhere.length > 0 && isOver(everywhere) && hasHeldElsewhere) hold(elsewhere);
+    else if (elsewhere.length > 0 && !isUnder(everywhere, now)) isCertain = false;
+    for (const key of held.keys()) if (isListedNow(key) || !after.has(key)) held.delete(key);
+    for (const key of gone) {
+      removed.push({ key, at: now, allowed });
+      if (all.every((one) => one.plan.allowRemovals)) given.add(key);
+    }
+    for (const key of after) given.delete(key);
+    stored = new Set(sight.keys());
+    for (const key of stored) if (!firstAt.has(key)) firstAt.set(key, now);
+    for (const { listing } of all.map((one) => one.heard)) {
+      if (listing?.complete !== true) continue;
+      // Also what the run itself stored, although a cache may have stored the listing before.
+      const isNew = (key: string) => firstAt.get(key) === now && listing.keys.has(key);
+      const seen = [...stored].filter((key) => isNew(key) || shows(listing, firstAt.get(key) ?? 0));
+      shown = new Set([...(shown ?? []), ...seen]);
+    }
+    readAt = new Map([...sight].map(([key, seen]) => [key, seen.readAt]));
+    live = after;
+    // Libraries that a run added are also live from now on.
+    levels.push({ until: now, live });
+    return wrong;
   };
 }

@@ -51,9 +51,9 @@ class Violated extends Error {}
 /** Returns a function that performs a run and checks all that must hold after it. `statuses` counts how the runs ended. */
 function createRun(simulation: Simulation, statuses: Record<string, number>): Run {
   const { server, world, ledger, wrong, now } = simulation;
-  const removals = openRemovalLog(world.maxRemovedPercent);
-  const freshness = openFreshnessLog();
-  const failures = openFailureLog();
+  const checkRemovals = openRemovalLog(world.maxRemovedPercent);
+  const checkFreshness = openFreshnessLog();
+  const checkFailing = openFailureLog();
   return async (plan) => {
     const before = await look(server.control);
     const startedAt = now();
@@ -64,17 +64,17 @@ function createRun(simulation: Simulation, statuses: Record<string, number>): Ru
     const sight = await look(server.control);
     wrong.push(
       ...ledger.check(sight),
-      ...removals.check(sight, performed, now()),
+      ...checkRemovals(sight, performed, now()),
       ...(await checkEnding(simulation, performed, sight)),
       ...(await checkCounts(simulation, performed)),
       ...checkDrift(performed, before, sight),
       ...(await checkSwaps(simulation, performed)),
       ...(await checkPoison(simulation, performed, sight)),
-      ...(await freshness.check(simulation, performed, sight)),
+      ...(await checkFreshness(simulation, performed, sight)),
       ...(await checkEvents(simulation)),
       ...(await checkTotals(simulation)),
       ...(await checkSnapshots(simulation, performed)),
-      ...failures.check(sight, performed, startedAt, now()),
+      ...checkFailing(sight, performed, startedAt, now()),
     );
     ledger.settle(sight);
     await remember(server.control);

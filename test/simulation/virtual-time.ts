@@ -35,7 +35,7 @@ export function installVirtualTime(seed: number) {
   let changes = 0;
 
   const set = (worker: string, ms: number, every: number | null, work: () => void): VirtualTimer => {
-    let due = now + Math.max(1, ms);
+    let due = 0;
     const timer: VirtualTimer = {
       worker,
       get due() {
@@ -56,9 +56,7 @@ export function installVirtualTime(seed: number) {
     };
     // Node's timer handles are objects with these methods; no worker here waits for the process to end.
     Object.assign(timer, { ref: () => timer, unref: () => timer, hasRef: () => true, refresh });
-    timers.add(timer);
-    changes += 1;
-    return timer;
+    return refresh();
   };
   const clear = (handle: unknown): boolean => {
     if (!timers.delete(handle as VirtualTimer)) return false;
@@ -67,16 +65,13 @@ export function installVirtualTime(seed: number) {
   };
   const virtualWorker = (ms: number): string | undefined => (REAL.has(ms) ? undefined : workers.getStore());
 
-  const virtualTimeout = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
-    const worker = virtualWorker(ms);
-    if (worker === undefined) return real.setTimeout(work, ms, ...args);
-    return set(worker, ms, null, () => work(...args));
-  };
-  const virtualInterval = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
-    const worker = virtualWorker(ms);
-    if (worker === undefined) return real.setInterval(work, ms, ...args);
-    return set(worker, ms, ms, () => work(...args));
-  };
+  const virtual =
+    (kind: "setTimeout" | "setInterval") =>
+    (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+      const worker = virtualWorker(ms);
+      if (worker === undefined) return real[kind](work, ms, ...args);
+      return set(worker, ms, kind === "setInterval" ? ms : null, () => work(...args));
+    };
   const virtualSleep = <T>(ms = 0, value?: T, options: { signal?: AbortSignal } = {}) => {
     const worker = virtualWorker(ms);
     if (worker === undefined) return realSleep(ms, value, options);
@@ -104,8 +99,8 @@ export function installVirtualTime(seed: number) {
 
   Object.assign(globalThis, {
     setImmediate: virtualImmediate,
-    setTimeout: virtualTimeout,
-    setInterval: virtualInterval,
+    setTimeout: virtual("setTimeout"),
+    setInterval: virtual("setInterval"),
     clearTimeout: (handle: NodeJS.Timeout) => clear(handle) || real.clearTimeout(handle),
     clearInterval: (handle: NodeJS.Timeout) => clear(handle) || real.clearInterval(handle),
   });
