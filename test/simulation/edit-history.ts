@@ -9,7 +9,6 @@ import { keyOf } from "./reader.ts";
 
 export interface EditOptions {
   readonly organization: Organization;
-  readonly earlier: Map<string, MockLibrary[]>;
   readonly random: Random;
   readonly dateSource: DateSource;
   readonly note: (line: string) => void;
@@ -35,10 +34,13 @@ const RARE: readonly EditName[] = [
 ];
 const MOST_LIBRARIES = 36;
 
+export type EditHistory = ReturnType<typeof openEditHistory>;
+
 /** Edits the service, and records its earlier content and the changes that its dates do not reveal. */
-export function openEditHistory({ organization, earlier, random, dateSource, note }: EditOptions) {
+export function openEditHistory({ organization, random, dateSource, note }: EditOptions) {
   const undated = new Set<string>();
   const changes = new Map<string, number>();
+  const earlier = new Map<string, MockLibrary[]>();
   const everThere = new Set(organization.libraries().map(keyOf));
 
   /** A difference is a change; its date reveals it if it equals the current date of the service's clock. */
@@ -119,6 +121,8 @@ export function openEditHistory({ organization, earlier, random, dateSource, not
     undated,
     /** The changes of each library. */
     changes,
+    /** The earlier contents of each library. */
+    earlier: (key: string): readonly MockLibrary[] => earlier.get(key) ?? [],
     edit: (near: MockLibrary | undefined) => apply(() => editOnce(near)),
     /** Replaces this share of the libraries with many new ones at once; later calls switch between the two sets. */
     swap: (share: number) => apply(() => swapSets(share)),

@@ -1,4 +1,4 @@
-import { organizationOf } from "../../src/mock/organization.ts";
+import type { Organization } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
 import { parseRoute } from "../../src/mock/server.ts";
 import { entrySource } from "../support/mock/answer.ts";
@@ -6,6 +6,7 @@ import type { MockLibrary } from "../support/mock/library.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { corruptContent, corruptListing, PAGED, staleContent } from "./corrupt-answers.ts";
+import type { EditHistory } from "./edit-history.ts";
 import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -53,7 +54,7 @@ export const CALM: Weather = {
 };
 
 export interface SimServiceOptions {
-  readonly libraries: readonly MockLibrary[];
+  readonly organization: Organization;
   readonly clock: () => Date;
   /** The database's clock, in ms since the epoch. */
   readonly now: () => number;
@@ -64,7 +65,7 @@ export interface SimServiceOptions {
   readonly rare: Random;
   readonly scheduler: Scheduler;
   readonly ledger: Ledger;
-  readonly edit: (near: MockLibrary | undefined) => void;
+  readonly edits: EditHistory;
   readonly note: (line: string) => void;
 }
 
@@ -92,8 +93,7 @@ const LONG = 10;
 
 /** A mock of the service in which each answer waits for its turn. */
 export async function startSimService(options: SimServiceOptions) {
-  const { clock, now, time, random, rare, scheduler, ledger, note } = options;
-  const organization = organizationOf(options.libraries);
+  const { organization, clock, now, time, random, rare, scheduler, ledger, edits, note } = options;
   const versions = openVersions(organization);
   const runs = new Map<string, Known>();
   /** The number of requests for each library's content. */
@@ -102,13 +102,11 @@ export async function startSimService(options: SimServiceOptions) {
   const misled = new Map<string, number>();
   /** Libraries with a false answer that the program has no reason to doubt. */
   const lied = new Set<string>();
-  /** The earlier contents of each library. */
-  const earlier = new Map<string, MockLibrary[]>();
   /** Lists that a cache goes on to answer, with the number of answers that are left. */
   const kept = new Map<string, { readonly stale: MockLibrary; left: number }>();
 
   const edit = (near: MockLibrary | undefined) => {
-    options.edit(near);
+    edits.edit(near);
     versions.observe(now());
   };
   const mislead = (heard: Heard, key: string) => {
@@ -196,7 +194,7 @@ export async function startSimService(options: SimServiceOptions) {
     const mayKeep = what === "scenarios" && weather !== CALM && weather.drift === null && weather.swaps === 0;
     const old = mayKeep ? keptList(key, library) : null;
     if (old !== null) return old;
-    if (random.chance(weather.content)) return corruptContent(what, library, earlier.get(key) ?? [], random);
+    if (random.chance(weather.content)) return corruptContent(what, library, edits.earlier(key), random);
     if (weather.swaps > 0) return corruptSwapped(what, library, swapOf(known, key));
     if (weather.drift?.what !== what || (what === "scenarios" && library.scenarios.length === 0)) return GOOD;
     const { field } = weather.drift;
@@ -259,7 +257,6 @@ export async function startSimService(options: SimServiceOptions) {
     reads,
     misled,
     lied,
-    earlier,
     versions,
   };
 }

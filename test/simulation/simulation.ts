@@ -1,5 +1,5 @@
+import { organizationOf } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
-import type { MockLibrary } from "../support/mock/library.ts";
 import type { Control } from "./database.ts";
 import { openEditHistory } from "./edit-history.ts";
 import { openPools } from "./gated-pool.ts";
@@ -35,9 +35,8 @@ export async function createSimulation(seed: number, server: TestServer) {
     const wrong: string[] = [];
     /** Active workers. */
     const workers = new Map<string, Worker>();
-    const epoch = world.startsAt;
     /** The database's clock, in ms since the epoch. */
-    const now = () => epoch + time.now();
+    const now = () => world.startsAt + time.now();
     const note = (line: string) => void trace.push(`${new Date(now()).toISOString()} ${line}`);
     const clock = () => new Date(now() + world.skew);
     const dateSource = dateSourceOf(world, clock);
@@ -52,11 +51,12 @@ export async function createSimulation(seed: number, server: TestServer) {
     };
     const scheduler = openScheduler({ time, random, unstick });
     const pools = openPools(server.databaseUrl, scheduler, control);
-    let edit = (_: MockLibrary | undefined) => {};
     const rare = createRandom(seed + 3_000_017);
     const libraries = drawLibraries(random, dateSource);
+    const organization = organizationOf(rare.chance(0.3) ? addNamesakes(libraries, rare) : libraries);
+    const edits = openEditHistory({ organization, random, dateSource, note });
     const service = await startSimService({
-      libraries: rare.chance(0.3) ? addNamesakes(libraries, rare) : libraries,
+      organization,
       clock,
       now,
       hasDateHeader: world.hasDateHeader,
@@ -65,12 +65,9 @@ export async function createSimulation(seed: number, server: TestServer) {
       rare,
       scheduler,
       ledger,
-      edit: (near) => edit(near),
+      edits,
       note,
     });
-    const { organization, earlier } = service;
-    const edits = openEditHistory({ organization, earlier, random, dateSource, note });
-    edit = edits.edit;
     return {
       world,
       server,

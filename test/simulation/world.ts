@@ -4,7 +4,7 @@ import { createScenarios } from "../../src/mock/library.ts";
 import type { Random } from "../../src/mock/random.ts";
 import { createDateSource, type DateFormat } from "../support/mock/date-source.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
-import { AWKWARD_NAMES } from "../support/organization.ts";
+import { AWKWARD_NAMES, library } from "../support/organization.ts";
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -104,17 +104,10 @@ export function drawLibraries(random: Random, dateSource: DateSource): MockLibra
     const isLong = random.chance(0.2);
     const age = random.chance(0.5) ? random.below(3 * HOUR) : random.below(900 * DAY);
     const modifiedAt = new Date(dateSource.now().getTime() - age);
-    libraries.set(`${owner}\0${name}`, {
-      owner,
-      name,
-      libraryOwner: owner,
-      lastModified: dateSource.text(modifiedAt),
-      fileSize: "240 KB",
-      packageName: "landscape",
-      packageVersion: "4.3.6",
-      description: null,
-      scenarios: createScenarios(random, isLong ? random.between(9, 14) : random.below(5), modifiedAt, dateSource),
-    });
+    const size = isLong ? random.between(9, 14) : random.below(5);
+    const scenarios = createScenarios(random, size, modifiedAt, dateSource);
+    const lastModified = dateSource.text(modifiedAt);
+    libraries.set(`${owner}\0${name}`, library(owner, name, { lastModified, scenarios }));
   }
   return [...libraries.values()];
 }
