@@ -251,31 +251,13 @@ test("pool.query is used only where a role's own date and number settings cannot
 });
 
 /** Files other than src/main.ts that may read the process, and the members that they may use. */
-const PROCESS_EXCEPTIONS: readonly {
-  readonly files: (path: string) => boolean;
-  readonly members: readonly string[];
-  readonly reason: string;
-}[] = [
-  {
-    files: under("src/embedded-postgres"),
-    members: ["platform", "arch"],
-    reason: "the platform decides which Postgres package fits and how processes are inspected",
-  },
-  {
-    files: under("src/embedded-postgres"),
-    members: ["getuid"],
-    reason: "Postgres refuses root, so root's server runs as another user, in another directory",
-  },
-  {
-    files: under("src/embedded-postgres"),
-    members: ["pid"],
-    reason: "the lock file of a crashed server gets our id, which Postgres ignores",
-  },
-  {
-    files: under("src/sync/run.ts", "src/db/prune.ts"),
-    members: ["pid"],
-    reason: "the lease names its holder, for operators",
-  },
+const PROCESS_EXCEPTIONS: readonly (readonly [file: string, ...members: string[]])[] = [
+  // The platform decides which Postgres package fits and how processes are inspected. Postgres refuses root, so root's
+  // server runs as another user, in another directory. The lock file of a crashed server gets our id, which Postgres ignores.
+  ["src/embedded-postgres", "platform", "arch", "getuid", "pid"],
+  // The lease names its holder, for operators.
+  ["src/sync/run.ts", "pid"],
+  ["src/db/prune.ts", "pid"],
 ];
 
 describe("the process", () => {
@@ -285,7 +267,9 @@ describe("the process", () => {
       .flatMap(({ path, code }) => {
         const members = [...code.matchAll(/\bprocess\??\.(\w+)/g)].map(([, member = ""]) => member);
         return members
-          .filter((member) => !PROCESS_EXCEPTIONS.some((one) => one.files(path) && one.members.includes(member)))
+          .filter(
+            (member) => !PROCESS_EXCEPTIONS.some(([file, ...allowed]) => under(file)(path) && allowed.includes(member)),
+          )
           .map((member) => `${path}: process.${member}`);
       });
     expect(stray).toEqual([]);
