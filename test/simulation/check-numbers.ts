@@ -1,12 +1,6 @@
+import type { LibraryKey } from "../../src/model.ts";
 import type { PerformedRun } from "./perform-run.ts";
 import type { Simulation } from "./simulation.ts";
-
-interface Written {
-  inserted: number;
-  changed: number;
-  removed: number;
-  libraries: number;
-}
 
 /** The rows that a run wrote last according to the tables: each row's newest version has the id of its run. */
 const WRITTEN = `
@@ -22,18 +16,11 @@ export async function checkCounts(
 ): Promise<string[]> {
   const { summary } = ended;
   if (summary === null || others.length > 0 || !isCompleted) return [];
-  const [found] = await server.control.query<Written>(WRITTEN, [summary.id]);
+  const [found] = await server.control.query(WRITTEN, [summary.id]);
   const { scenariosInserted: inserted, scenariosUpdated: updated, scenariosRemoved: removed } = summary.counts;
   const told = { inserted, changed: inserted + updated + removed, removed, libraries: summary.counts.librariesRemoved };
   if (JSON.stringify(found) === JSON.stringify(told)) return [];
   return [`counts: run ${summary.id} told ${JSON.stringify(told)} and wrote ${JSON.stringify(found)}`];
-}
-
-interface Counted {
-  owner: string;
-  name: string;
-  kept: string;
-  real: string;
 }
 
 /**
@@ -69,7 +56,7 @@ WHERE (y.scenario_count, y.result_count, y.last_scenario_at, y.last_scenario_id)
  * interruptions.
  */
 export async function checkTotals({ server }: Simulation): Promise<string[]> {
-  const found = await server.control.query<Counted>(MISCOUNTED);
+  const found = await server.control.query<LibraryKey & { kept: string; real: string }>(MISCOUNTED);
   return found.map(({ owner, name, kept, real }) => `totals: ${owner}/${name} keeps ${kept} and has ${real}`);
 }
 

@@ -1,8 +1,7 @@
-import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { MOVABLE_CLOCK } from "../support/database-clock.ts";
-import { breakConnection, sessionOf, settled } from "./gated-pool.ts";
+import { breakConnection, sessionOf, settled, streamOf } from "./gated-pool.ts";
 
 /** The simulation's own access to the database, independent of the workers. */
 export type Control = Awaited<ReturnType<typeof openControl>>;
@@ -90,9 +89,8 @@ export async function openControl(url: string) {
     untilGone,
     /** Executes the statement, or has it wait for a lock, and breaks the connection before its answer is read. */
     async loseAnswer(one: pg.Client, send: () => Promise<unknown>): Promise<unknown> {
-      const stream = (one as unknown as { connection: { stream: Socket } }).connection.stream;
       const before = await stateOf(sessionOf(one));
-      stream.pause();
+      streamOf(one).pause();
       const answer = send();
       const ended = settled(answer);
       let state = before;

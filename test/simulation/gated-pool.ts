@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import pg from "pg";
 import { connect } from "../../src/db/connect.ts";
 import type { Control } from "./database.ts";
@@ -30,7 +31,7 @@ interface QueryWithCallback {
 }
 
 /** The hooks that one run has on its statements. */
-interface Gate {
+export interface Gate {
   readonly worker: string;
   /** Called for each statement when its turn has arrived. */
   readonly interfere: (statement: Statement) => Promise<Interference>;
@@ -192,10 +193,11 @@ export function openPools(url: string, scheduler: Scheduler, control: Control) {
 
 export const sessionOf = (client: pg.Client): number => (client as unknown as { processID: number }).processID;
 
+export const streamOf = (client: pg.Client): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
 /** Breaks the connection like a lost route: the driver detects it by itself. */
-export function breakConnection(client: pg.Client): void {
-  (client as unknown as { connection: { stream: import("node:net").Socket } }).connection.stream.destroy();
-}
+export const breakConnection = (client: pg.Client) => streamOf(client).destroy();
 
 /** Waits for the statement's end; returns whether it was a COMMIT that the server answered as one. */
 async function isCommitted(text: string, answer: Promise<unknown>): Promise<boolean> {
@@ -208,9 +210,4 @@ async function isCommitted(text: string, answer: Promise<unknown>): Promise<bool
 }
 
 /** Waits until it is settled, successfully or not. */
-export async function settled(work: Promise<unknown>): Promise<void> {
-  await work.then(
-    () => {},
-    () => {},
-  );
-}
+export const settled = (work: Promise<unknown>) => Promise.allSettled([work]);

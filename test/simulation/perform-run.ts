@@ -31,13 +31,10 @@ const AHEAD_MS = 10_000;
 export async function performRun(simulation: Simulation, plan: RunPlan): Promise<PerformedRun> {
   const { scheduler } = simulation;
   const others: Promise<PerformedRun>[] = [];
-  const main = begin(simulation, plan, others);
-  const performed = await scheduler.drive(main);
+  const performed = await scheduler.drive(begin(simulation, plan, others));
   const beside: PerformedRun[] = [];
-  while (others.length > beside.length) {
-    const next = others[beside.length];
-    if (next !== undefined) beside.push(await scheduler.drive(next));
-  }
+  // Another run may start one more.
+  for (const other of others) beside.push(await scheduler.drive(other));
   await untilGone(simulation);
   return { ...performed, others: beside };
 }
@@ -54,18 +51,18 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   let statements = 0;
   let isOvertaken = false;
 
-  const happen = async ({ kind, ...rest }: Accident, statement: Statement): Promise<Interference> => {
+  const happen = async (what: Accident, statement: Statement): Promise<Interference> => {
+    const { kind, ...rest } = what;
     note(`    ${run}: ${kind} ${Object.values(rest)} at statement ${statements}: ${statement.text.slice(0, 60)}`);
-    if (kind === "stop") worker.stop();
-    if (kind === "joined") others.push(begin(simulation, { ...QUIET, selection: besideOf(plan) }, others));
-    if (kind === "overtaken") {
+    if (what.kind === "stop") worker.stop();
+    else if (what.kind === "joined") others.push(begin(simulation, { ...QUIET, selection: besideOf(plan) }, others));
+    else if (what.kind === "overtaken") {
       // A run that did not learn that it took the lease takes it again, and may.
       const isUnsure = heard.listing === null && plan.accidents.some(({ what }) => what.kind === "loseAnswer");
       isOvertaken = (await overtake(simulation, worker, others)) && !isUnsure;
-    }
-    if (kind === "restart") await (server.restart?.() ?? endSessions(simulation));
-    if (kind === "stop" || kind === "joined" || kind === "overtaken" || kind === "restart") return { kind: "none" };
-    return { kind, ...rest } as Interference;
+    } else if (what.kind === "restart") await (server.restart?.() ?? endSessions(simulation));
+    else return what;
+    return { kind: "none" };
   };
   // The database's clock runs on by itself: without this, the run would seem to list before it began.
   time.advanceTo(time.now() + AHEAD_MS);

@@ -2,16 +2,14 @@ import type { Random } from "../../src/mock/random.ts";
 import type { LibraryKey } from "../../src/model.ts";
 import type { RunKind, Selection } from "../../src/run-summary.ts";
 import { EVERYTHING } from "../support/listing.ts";
+import type { Interference } from "./gated-pool.ts";
 import { keyOf } from "./reader.ts";
 import { CALM, type Weather } from "./sim-service.ts";
 import { MINUTE, SECOND, type World } from "./world.ts";
 
 /** An accident of a run at its nth statement. */
 export type Accident =
-  | { readonly kind: "die"; readonly when: "before" | "after" }
-  | { readonly kind: "terminate" }
-  | { readonly kind: "loseAnswer" }
-  | { readonly kind: "refuse"; readonly code: string }
+  | Exclude<Interference, { kind: "none" }>
   /** Paused past its lease; another run takes over, and then it resumes. */
   | { readonly kind: "overtaken" }
   /** Another run starts at the same time. */
@@ -60,12 +58,12 @@ export function drawRun(world: World, random: Random, keys: readonly LibraryKey[
   const weather = drawWeather(world, random, keys);
   const isBackfill = random.chance(weather.drift ? 0.6 : 0.15);
   return {
+    ...QUIET,
     kind: isBackfill ? "backfill" : "sync",
     allowRemovals: random.chance(0.08),
     restart: isBackfill && random.chance(weather.drift ? 0.9 : 0.3),
     selection: keys.length > 0 && random.chance(0.1) ? drawSelection(random, keys) : EVERYTHING,
     weather,
-    stopAfterReads: null,
     accidents: random.chance(0.55) ? [] : Array.from({ length: random.between(1, 2) }, () => drawAccident(random)),
     poison: keys.length > 0 && random.chance(0.25) ? drawPoison(random, keys) : null,
   };
@@ -97,6 +95,7 @@ function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKe
   const swaps = drift === null && random.chance(0.1) ? random.pick([0.2, 0.6]) : 0;
   const isBad = drift === null && swaps === 0 && random.chance(0.45);
   return {
+    ...CALM,
     listing: random.chance(0.2) ? 0.7 : 0,
     content: isBad ? random.pick([0.05, 0.15, 0.5]) : 0,
     edits: random.chance(0.4) ? random.pick([0.05, 0.2, 0.5]) : 0,
@@ -104,9 +103,6 @@ function drawWeather({ isSlow }: World, random: Random, keys: readonly LibraryKe
     drift,
     swaps,
     broken: keys.length > 0 && random.chance(0.06) ? keyOf(random.pick(keys)) : null,
-    isDown: false,
-    isPaged: false,
-    cached: 0,
   };
 }
 

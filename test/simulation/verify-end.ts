@@ -1,6 +1,5 @@
 import { inspect } from "node:util";
 import { createValueParsers } from "../../src/sync/rules/parse-values.ts";
-import type { VerifyReport } from "../../src/verify/verify.ts";
 import { verifyStored } from "../../src/verify/verify.ts";
 import { EVERYTHING } from "../support/listing.ts";
 import { CALM } from "./sim-service.ts";
@@ -15,7 +14,7 @@ export async function verifyEnd(simulation: Simulation): Promise<string[]> {
   const { world, service, ledger, pools, scheduler, time } = simulation;
   service.expect(ledger.open(RUN, false, EVERYTHING), CALM);
   const wrong: string[] = [];
-  const live = async (): Promise<VerifyReport> => {
+  const live = async () => {
     const client = openWorkerService(world, service.mock.url, RUN);
     scheduler.begin();
     const gated = await pools.take();
@@ -26,15 +25,14 @@ export async function verifyEnd(simulation: Simulation): Promise<string[]> {
       onDeath: async () => {},
     });
     scheduler.end();
-    const parsers = createValueParsers("UTC");
-    const settings = { concurrency: world.concurrency, fullEveryMs: world.fullEveryMs, serviceTimezone: "UTC" };
+    const { concurrency, fullEveryMs } = world;
     const tools = {
       service: client,
       pool: gated.pool,
       source: "tables",
-      parsers,
+      parsers: createValueParsers("UTC"),
       onEvent: () => {},
-      settings,
+      settings: { concurrency, fullEveryMs, serviceTimezone: "UTC" },
     } as const;
     const report = await verifyStored(tools, EVERYTHING, never);
     await client.close();

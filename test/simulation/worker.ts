@@ -3,19 +3,17 @@ import type { RunSummary } from "../../src/run-summary.ts";
 import { openService, type Service } from "../../src/service/client.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { parseShare } from "../../src/units.ts";
-import type { GatedPool, Interference, Statement } from "./gated-pool.ts";
+import type { Gate, GatedPool } from "./gated-pool.ts";
 import type { RunPlan } from "./plan-run.ts";
 import { keyOf } from "./reader.ts";
 import { API_KEY } from "./sim-service.ts";
 import type { Simulation } from "./simulation.ts";
 import type { World } from "./world.ts";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Pick<Gate, "interfere" | "onCommit"> {
   /** Names the run to the service, to the timers and in the trace. */
   readonly run: string;
   readonly plan: RunPlan;
-  readonly interfere: (statement: Statement) => Promise<Interference>;
-  readonly onCommit: (hasWritten: boolean) => Promise<void>;
 }
 
 /** How a worker's run ended, from the caller's view. */
