@@ -280,3 +280,38 @@ test("a clock that is set back over midnight by less than an hour keeps the snap
   expect(await warnings()).toEqual([]);
   expect(await days()).toEqual(["2026-03-02"]);
 });
+
+test("a library that fails or whose removal is held claims nothing of the time of a clock that was ahead (fault 214)", async () => {
+  const gone = Array.from({ length: 8 }, (_, at) => library("carol", `Gone ${at}`, { scenarios: [1] }));
+  const { database, service, run, setClock, setDatabaseClock } = await organization([fire, water, ...gone]);
+  const freshness = (name: string) =>
+    database.query(
+      `SELECT complete_as_of, last_listed_at, last_read_at, failures FROM simcat_report.library_freshness WHERE library_name = $1`,
+      [name],
+    );
+  const whole = () =>
+    database.query("SELECT complete_as_of, libraries_behind::int FROM simcat_report.data_complete_as_of");
+  const between = (from: string, to: string) =>
+    expect.toSatisfy((at: Date) => at >= new Date(from) && at < new Date(to), `between ${from} and ${to}`);
+  await setClock("2026-03-02T08:00:00Z");
+  await run("sync");
+  const second = between("2026-03-02T08:00:00Z", "2026-03-02T08:10:00Z");
+  await setDatabaseClock("2126-04-11T08:00:00Z");
+  for (const { name } of gone) service.remove("carol", name);
+  service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
+  expect((await run("sync")).code).toBe(3);
+  service.script([{ match: { library: "Fire" }, times: "always", action: { kind: "status", status: 500 } }]);
+
+  for (const day of ["2026-03-03", "2026-03-04"]) {
+    await setClock(`${day}T08:00:00Z`);
+    expect((await run("sync")).code).toBe(3);
+  }
+
+  const last = between("2026-03-04T08:00:00Z", "2026-03-04T08:10:00Z");
+  expect(await freshness("Water")).toMatchObject([{ complete_as_of: last, last_listed_at: last }]);
+  expect(await freshness("Fire")).toEqual([
+    { complete_as_of: second, last_listed_at: last, last_read_at: second, failures: 2 },
+  ]);
+  expect(await freshness("Gone 0")).toMatchObject([{ complete_as_of: second, last_listed_at: second }]);
+  expect(await whole()).toEqual([{ complete_as_of: second, libraries_behind: 9 }]);
+});

@@ -10,8 +10,9 @@ const TIMES = {
   scenarios: ROW_TIMES,
   library_history: VERSION_TIMES,
   scenario_history: VERSION_TIMES,
-  library_sync: ["first_listed_at"],
-  sync_runs: ["started_at", "finished_at"],
+  library_sync: ["first_listed_at", "bookmark_seen_at", "removal_held_at", "last_failed_at"],
+  rejects: ["first_seen_at", "last_seen_at", "resolved_at"],
+  sync_runs: ["started_at", "finished_at", "backfill_since"],
   prunes: ["pruned_at", "cutoff"],
 };
 const COLUMNS = Object.entries(TIMES).flatMap(([table, columns]) => columns.map((column) => ({ table, column })));
@@ -25,6 +26,19 @@ SELECT EXISTS (SELECT FROM simcat.events WHERE seen_at > now() + interval '1 hou
 const FUTURE_TIMES = `
 SELECT at::text FROM (${COLUMNS.map(({ table, column }) => `SELECT ${column} AS at FROM simcat.${table} WHERE ${column} > now()`).join(" UNION ")}) AS future
 ORDER BY future.at`;
+
+/**
+ * A library with such a read was not read again since. The read was later than the end of the last run before the clock was ahead:
+ * the content is as of that time at least.
+ */
+const MOVE_READS = `
+UPDATE simcat.library_sync y SET content_read_at = least(y.content_read_at, before.at),
+  last_success_at = least(y.last_success_at, before.at), settles_at = CASE WHEN y.settles_at <= now() THEN y.settles_at END
+FROM (
+  SELECT coalesce(max(finished_at), now()) AS at FROM simcat.sync_runs
+  WHERE id < (SELECT min(id) FROM simcat.sync_runs WHERE finished_at > now())
+) AS before
+WHERE greatest(y.content_read_at, y.last_success_at) > now()`;
 
 const MOVE_BACK = COLUMNS.map(({ table, column }) =>
   statement(`
@@ -42,6 +56,7 @@ export async function moveBack(connection: Connection): Promise<string | null> {
   if (!wasAhead) return null;
   const { rows } = await connection.query<{ at: string }>(FUTURE_TIMES);
   const times = rows.map(({ at }) => at);
+  await connection.query(MOVE_READS);
   for (const move of MOVE_BACK) await connection.query(move({ times }));
   return times.at(-1) ?? null;
 }
