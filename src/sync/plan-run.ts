@@ -16,7 +16,7 @@ import { createPlanner, type Plan } from "./rules/plan.ts";
 import type { RunSettings } from "./run-types.ts";
 
 /** A cache counts whole seconds, from a moment that only the cache knows. */
-const CACHE_MARGIN_MS = 60_000;
+export const CACHE_MARGIN_MS = 60_000;
 
 interface PlanTools {
   readonly service: Service;

@@ -10,6 +10,7 @@ import type { LibraryFailure, LibraryKey, ListedLibrary, ReceivedContent, Stored
 import type { Selection } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import { assertKnown } from "../sync/assert-known.ts";
+import { CACHE_MARGIN_MS } from "../sync/plan-run.ts";
 import { hashContent } from "../sync/read-libraries.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
@@ -135,19 +136,20 @@ async function compareSides(
       remedy: heldAt === null ? "sync" : "allow-removals",
       removalHeldAt: heldAt === null ? null : new Date(heldAt),
     });
+  /** The cache that answered knows no later event. */
+  const isUnseen = (at: number) => listing.cachedMs > 0 && at >= now - listing.cachedMs - CACHE_MARGIN_MS;
   const both: [ListedLibrary, StoredLibrary][] = [];
   for (const one of listed) {
     const row = stored.get(keyText(one.key));
     if (row?.state === "live") both.push([one, row]);
-    // The cache that answered does not know of a later removal.
-    else if (row?.state !== "removed" || listing.cachedMs === 0 || row.removedAt < now - listing.cachedMs)
+    else if (row?.state !== "removed" || !isUnseen(row.removedAt))
       addOneSided(one.key, row?.state === "removed" ? "removed" : "missing");
   }
   // Only if none of the others could be read, the service counts as down because of these.
   both.sort(([, a], [, b]) => Number(hasFailed(a)) - Number(hasFailed(b)));
   for (const { key, state, sync } of listing.incomplete === null ? stored.values() : []) {
-    if (state === "live" && isInScope(key) && listing.libraries.find(key) === undefined)
-      addOneSided(key, "unlisted", sync?.removalHeldAt);
+    const isMissing = state === "live" && isInScope(key) && listing.libraries.find(key) === undefined;
+    if (isMissing && !isUnseen(sync?.contentReadAt ?? 0)) addOneSided(key, "unlisted", sync?.removalHeldAt);
   }
   onEvent({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
 

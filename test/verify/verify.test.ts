@@ -505,3 +505,15 @@ async function verifyJson(
   const { code, out } = await simcat(sides, ["verify", "--json", ...args]);
   return { code, out: JSON.parse(out) };
 }
+
+test("a library that was read after a cache stored the listing is not called unlisted (fault 215)", async () => {
+  const sides = await stored([library("o", "a"), library("o", "new")]);
+  sides.service.remove("o", "new");
+  const verified = async (age: string) => {
+    sides.service.always({ operation: "listing" }, { kind: "headers", set: { age } });
+    const { code, out } = await simcat(sides, ["verify", "--json"]);
+    return { code, differences: JSON.parse(out).differences };
+  };
+  expect(await verified("600")).toEqual({ code: 0, differences: [] });
+  expect(await verified("0")).toMatchObject({ code: 2, differences: [{ library: "new", kind: "unlisted" }] });
+});
