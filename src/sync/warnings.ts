@@ -21,10 +21,8 @@ export function warnOfListing(totals: RunTotals, { listing, plan, asOf }: Planne
     totals.warn("listing_cached", `${text}${kept > 0 ? unmarked : ""}.${asOf === null ? malformed : ""} ${CACHE}`);
   }
   if (repeated > 0) {
-    totals.warn(
-      "listing_duplicates",
-      `the listing names ${formatLibraries(repeated)} more than once; each is kept once`,
-    );
+    const entries = plural(repeated, "entry of the listing repeats", "entries of the listing repeat");
+    totals.warn("listing_duplicates", `${entries} an earlier one; each library is kept once`);
   }
 }
 

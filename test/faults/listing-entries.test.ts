@@ -187,7 +187,7 @@ test("a repeated entry gives one row, one read and a warning, however it is spel
     "bob Water",
   ]);
   expect(logLines(ended).filter(({ code }) => code === "listing_duplicates")).toMatchObject([
-    { level: "warn", detail: "the listing names 3 libraries more than once; each is kept once" },
+    { level: "warn", detail: "3 entries of the listing repeat an earlier one; each library is kept once" },
   ]);
   asked();
   expect((await call(["sync"])).code).toBe(0);
