@@ -25,6 +25,7 @@ export type CopyFigures = ReadMoment & Awaited<ReturnType<typeof readFigures>>;
 /** The copy as it was last read. Both parts are null before their first successful read. */
 export interface CopyState {
   readonly basics: Basics | null;
+  /** Null also if the last read of them failed: old figures would look like a copy that is not updated. */
   readonly figures: CopyFigures | null;
   /** Why the basics could not be read now; null if they could. */
   readonly error: Error | null;
@@ -48,8 +49,9 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
     async read(): Promise<CopyState> {
       const { value, error } = await basics.get();
       // An unreachable database is not asked for more, because a client is waiting.
-      const { value: counted } = value === null || error !== null ? figures.last() : await figures.get();
-      return { basics: value, figures: counted, error };
+      if (value !== null && error === null) await figures.get();
+      const counted = figures.last();
+      return { basics: value, figures: counted.error === null ? counted.value : null, error };
     },
     /** Discards both at the end of a run, and reads the basics while the database is known to be reachable. */
     async refresh(): Promise<void> {

@@ -23,19 +23,20 @@ const GAUGES: Readonly<Record<string, readonly [help: string, read: (status: Wor
     ({ figures }) => (figures?.completeAsOf == null ? null : seconds(figures.completeAsOf)),
   ],
   failing_libraries: [
-    "Libraries whose last read failed; absent before the first look at the database.",
+    "Libraries whose last read failed; absent while their number is unknown.",
     ({ figures }) => figures?.failing.total ?? null,
   ],
   oldest_library_read_lag_seconds: [
-    "Time since the content of the least recently read live library was read; 0 if there is none.",
+    "Time since the content of the least recently read live library was read; 0 if there is none, absent while that is unknown.",
     ({ figures, databaseNow }) => {
-      const oldest = figures?.libraries.oldestContentReadAt ?? null;
-      return oldest === null || databaseNow === null ? 0 : seconds(databaseNow) - seconds(oldest);
+      if (figures === null || databaseNow === null) return null;
+      const { oldestContentReadAt: oldest } = figures.libraries;
+      return oldest === null ? 0 : seconds(databaseNow) - seconds(oldest);
     },
   ],
   open_rejects: [
-    "Open rejects: items that could not be stored and have not been received in a valid form since.",
-    ({ figures }) => figures?.rejects.total ?? 0,
+    "Open rejects: items that could not be stored and have not been received in a valid form since; absent while their number is unknown.",
+    ({ figures }) => figures?.rejects.total ?? null,
   ],
   ready: ["1 if /readyz answers 200, otherwise 0.", ({ ready }) => (ready ? 1 : 0)],
   run_in_progress: [

@@ -160,8 +160,7 @@ const NAMED_LIBRARIES = 3;
 function judgeContent({ figures, sinceGoodRunMs, lateAfterMs }: ReadinessFacts): StatusReason[] {
   if (sinceGoodRunMs === null) return [];
   if (figures === null) {
-    const message =
-      "the libraries have not been counted yet: no privilege on simcat_report, or their tables are locked";
+    const message = "the libraries could not be counted: no privilege on simcat_report, or their tables are locked";
     return [{ code: "freshness_unknown", message }];
   }
   const { failing, rejects, completeAsOf, seenAsOf, behind } = figures;

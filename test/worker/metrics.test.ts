@@ -145,3 +145,28 @@ test("counts missed ticks and rate-limit waits", async () => {
   expect(await worker.metric("simcat_rate_limit_wait_seconds_total")).toBeCloseTo(2, 1);
   expect(await worker.metric("simcat_schedule_interval_seconds")).toBe(1);
 });
+
+test("figures that cannot be read any more are unknown: neither old ones nor 0 (fault 216)", async () => {
+  const { environment, query } = await fixture(organization);
+  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+  await worker.untilReadyz(200);
+  const figures = [
+    "complete_as_of_timestamp_seconds",
+    "failing_libraries",
+    "oldest_library_read_lag_seconds",
+    "open_rejects",
+  ];
+  const values = () => Promise.all(figures.map((name) => worker.metric(`simcat_${name}`)));
+  await expect.poll(values).toEqual([expect.any(Number), 0, expect.any(Number), 0]);
+
+  await query("ALTER VIEW simcat_report.data_complete_as_of RENAME TO gone");
+
+  await worker.untilReadyz(200, "freshness_unknown");
+  await worker.untilLogged("run_finished", worker.logged("run_finished").length + 4);
+  expect((await worker.readyz()).body).toMatchObject({
+    reasons: [{ code: "freshness_unknown" }],
+    complete_as_of: null,
+    failing_libraries: null,
+  });
+  expect(await values()).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
+});
