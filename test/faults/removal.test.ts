@@ -496,3 +496,23 @@ test("a scenario is removed in its read's transaction and returns with gapless v
   ).toEqual(RETURNED);
   expect(await brokenHistories(made.query)).toEqual([]);
 });
+
+test("a cached listing does not forget a library that was listed first after a cache had stored it (fault 217)", async () => {
+  const made = await syncedFixture(libraries("alice", 0, 2));
+  made.service.always({ library: "new" }, { kind: "status", status: 500 });
+  made.service.put(library("alice", "new", { scenarios: [1] }));
+  expect((await made.call(["sync"])).code).toBe(2);
+  const state = () =>
+    made.query("SELECT failures, first_listed_at FROM simcat.library_sync WHERE library_name = 'new'");
+  const before = await state();
+
+  made.service.remove("alice", "new");
+  made.service.once({ operation: "listing" }, { kind: "headers", set: { age: "3600" } });
+  expect((await made.call(["sync"])).code).toBe(0);
+
+  expect(before).toEqual([{ failures: 1, first_listed_at: expect.any(Date) }]);
+  expect(await state()).toEqual(before);
+  expect((await made.call(["explain", "alice/new"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(0);
+  expect(await state()).toEqual([]);
+});

@@ -24,13 +24,13 @@ export interface Plan {
   readonly heldElsewhere: readonly LibraryKey[];
   /** Live, in scope, and not listed; but a cache answered the listing, and they were read after the cache took it. */
   readonly missingButCached: readonly LibraryKey[];
-  /** Listed by an earlier run, never stored, in scope, and not listed any more. */
+  /** Listed by an earlier run, never stored, in scope, and not listed any more; not if a cache stored the listing before that run. */
   readonly listedOnly: readonly LibraryKey[];
   /** Listed for the first time, or with another date than the last time, in scope or not. In the order of the listing. */
   readonly newDates: Iterable<ListedLibrary>;
   /** Marked as removed and listed again, in scope; not if a cache answered the listing and stored it before the removal. */
   readonly restored: readonly LibraryKey[];
-  /** Listed again after an earlier run held their removal, in scope or not; not if a cache stored the listing before that. */
+  /** Listed again after an earlier run held their removal, in scope or not; not if a cache answered the listing. */
   readonly holdsEnded: readonly LibraryKey[];
   /** Removals have been held since this moment without a break, in database ms; null if none is held. */
   readonly heldSince: number | null;
@@ -119,7 +119,7 @@ export function createPlanner(
         }
         if (isLive) (isReadSince ? missingButCached : missing).push(key);
         if (isUnheld) unheld.push(key);
-        if (stored.state === "listed") listedOnly.push(key);
+        if (stored.state === "listed" && !isUnseen(stored.sync.bookmarkSeenAt ?? 0)) listedOnly.push(key);
         return;
       }
       if (stored.state === "removed" && isUnseen(stored.removedAt)) {
