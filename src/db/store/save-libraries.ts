@@ -81,8 +81,8 @@ export const supersedeLibrary = (row: string, from: string) => `
 
 /**
  * Stores the rows of a batch of libraries, one array per column: a row that differs is superseded into history, a new one is
- * inserted, and an unchanged one is not touched. Answers by position whether the row is new, and whether it is new or another
- * version.
+ * inserted, and an unchanged one is not touched. A library that returned was restored when it was listed. Answers by position
+ * whether the row is new, and whether it is new or another version.
  */
 export const MERGE_LIBRARIES = statement(`
 WITH sent AS (
@@ -100,8 +100,7 @@ WITH sent AS (
   FROM matched
 ), diff AS MATERIALIZED (
   SELECT i.*,
-    is_new OR (old).removed_at IS NOT NULL
-      OR (${prefixed("i", LIBRARY_VERSIONED)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_VERSIONED)}) AS changed,
+    is_new OR (${prefixed("i", LIBRARY_VERSIONED)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_VERSIONED)}) AS changed,
     (${prefixed("i", LIBRARY_IN_PLACE)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_IN_PLACE)}) AS in_place
   FROM incoming i
 ), superseded AS (${supersedeLibrary("(old)", "diff WHERE changed AND NOT is_new")}
@@ -111,16 +110,13 @@ WITH sent AS (
     CASE WHEN is_new THEN now() WHEN changed THEN ${nextVersionStart("(old)")} ELSE (old).changed_at END, NULL,
     CASE WHEN changed THEN $run_id::int8 ELSE (old).run_id END
   FROM diff WHERE changed OR in_place
-  ON CONFLICT (owner, library_name) DO UPDATE SET ${setExcluded([...LIBRARY_STORED, "changed_at", "removed_at", "run_id"])}
+  ON CONFLICT (owner, library_name) DO UPDATE SET ${setExcluded([...LIBRARY_STORED, "changed_at", "run_id"])}
 ), happened AS (
   INSERT INTO simcat.events (${LIBRARY_EVENT}, fields, old_values, new_values)
   SELECT CASE WHEN is_new THEN now() ELSE ${nextVersionStart("(old)")} END, $run_id::int8,
-    CASE WHEN is_new THEN 'added' WHEN is_back THEN 'returned' ELSE 'changed' END, owner, library_name, new.last_modified_at,
-    coalesce(new.file_size_bytes, 0) - CASE WHEN is_back THEN 0 ELSE coalesce((old).file_size_bytes, 0) END,
-    CASE WHEN is_back THEN coalesce(y.scenario_count, 0) ELSE 0 END,
-    CASE WHEN is_back THEN coalesce(y.result_count, 0) ELSE 0 END, fields, old_values, new_values
+    CASE WHEN is_new THEN 'added' ELSE 'changed' END, owner, library_name, new.last_modified_at,
+    coalesce(new.file_size_bytes, 0) - coalesce((old).file_size_bytes, 0), 0, 0, fields, old_values, new_values
   FROM diff new LEFT JOIN simcat.library_sync y USING (owner, library_name)
-  CROSS JOIN LATERAL (SELECT (old).removed_at IS NOT NULL AS is_back) AS b
   CROSS JOIN LATERAL ${differencesSql(LIBRARY_VERSIONED)} AS d
   WHERE changed AND NOT (is_new AND ${IS_INITIAL})
 )
