@@ -9,7 +9,7 @@ import { readSnapshot, withTransaction } from "./transaction.ts";
 export const LEASE_MS = 20_000;
 export const RENEW_MS = 5_000;
 const WATCH_EVERY_MS = 500;
-/** A lease lasts at most 20 s without a renewal, so only a lock on its row can make a run wait this long. */
+/** A lease lasts at most 20 s without a renewal, so only a lock on its row, or many short runs, can make a run wait this long. */
 const MAX_WAIT_MS = 60_000;
 /** A holder that has not renewed for this long is considered dead, whatever the clock says. */
 const DEAD_AFTER_MS = 3 * RENEW_MS;
@@ -30,7 +30,8 @@ interface LeasePeriod {
 
 /**
  * Takes the lease and runs `start` in the same transaction; repeats both if its COMMIT was not answered.
- * @throws BusyError if another run holds a lease that excludes it and renews it, DatabaseError if another session locks one
+ * @throws BusyError if another run holds a lease that excludes it and renews it, or if other runs hold one in turn;
+ *   DatabaseError if another session locks one
  */
 export async function takeLease<S>(
   pool: Pool,
@@ -55,10 +56,13 @@ export async function takeLease<S>(
       signal,
     );
     if (taken !== null) return taken;
-    if (performance.now() - beganAt > MAX_WAIT_MS) throw await lockedLeaseError(pool);
     const read = (connection: Connection) => connection.query<OtherLease>(SELECT_RIVALS, [request.name, LEASE_MS]);
     const { rows } = await readSnapshot(pool, "watching the lease", read, signal);
     for (const rival of rows) if (watch(rival) === "dead") dead.push(rival);
+    if (performance.now() - beganAt > MAX_WAIT_MS) {
+      const [longest] = rows;
+      throw longest?.isExpired === false ? busyError(longest) : await lockedLeaseError(pool);
+    }
     await sleep(WATCH_EVERY_MS, signal);
   }
 }
@@ -82,11 +86,7 @@ function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead"
   return (lease) => {
     const period = `${lease.name}#${lease.token}`;
     const first = seen.get(period) ?? { expires: lease.expires, since: performance.now() };
-    if (first.expires !== lease.expires && !lease.isExpired) {
-      throw new BusyError(
-        `another run is at work (${formatHolder(lease)}) and renews its lease; nothing was done here. Let it finish, see: simcat status`,
-      );
-    }
+    if (first.expires !== lease.expires && !lease.isExpired) throw busyError(lease);
     seen.set(period, first);
     if (!isAnnounced && performance.now() - beganAt > ANNOUNCE_AFTER_MS) {
       isAnnounced = true;
@@ -95,6 +95,11 @@ function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead"
     return lease.isAhead && performance.now() - first.since > DEAD_AFTER_MS ? "dead" : "waiting";
   };
 }
+
+const busyError = (lease: OtherLease) =>
+  new BusyError(
+    `another run is at work (${formatHolder(lease)}); nothing was done here. Let it finish, see: simcat status`,
+  );
 
 const formatHolder = ({ name, holder }: OtherLease) =>
   name === SYNC_LEASE ? holder : `${holder}, slice ${name.slice(SYNC_LEASE.length + 1)}`;

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
 import { acquireLease, withLease } from "../../src/db/lease.ts";
 import { useTestDatabase } from "../support/database.ts";
@@ -40,4 +40,36 @@ test("a run whose lease is locked names the session that locks it, not one that 
   await locking.query("ROLLBACK");
   await waiting;
   await lease.release();
+});
+
+test("a run that meets other short runs for a minute is busy, and blames no lock (fault 218)", async () => {
+  const pool = await openPool(database());
+  const clock = await createClock(pool, never);
+  const slices = ["sync 1/2", "sync 2/2"] as const;
+  const take = (name: string) => acquireLease(pool, clock, { name, holder: `host:1 ${name}` }, async () => null, never);
+  let rival = await take(slices[0]);
+  let isOver = false;
+  const rivals = (async () => {
+    for (let turn = 1; !isOver; turn++) {
+      const next = await take(slices[turn % 2 === 0 ? 0 : 1]);
+      await rival.lease.release();
+      rival = next;
+    }
+  })();
+  const { now } = performance;
+  const startedAt = performance.now();
+  // An hour passes in a minute.
+  vi.spyOn(performance, "now").mockImplementation(() => startedAt + (now.call(performance) - startedAt) * 60);
+  onTestFinished(() => void vi.restoreAllMocks());
+
+  const taking = acquireLease(pool, clock, { name: "sync", holder: "host:2" }, async () => null, never);
+
+  const error = await taking.catch((thrown: unknown) => thrown);
+  isOver = true;
+  await rivals;
+  await rival.lease.release();
+  const message = expect.stringMatching(
+    /^another run is at work \(host:1 sync .*, slice \d\/2\); nothing was done here/,
+  );
+  expect(error).toMatchObject({ code: "busy", message });
 });

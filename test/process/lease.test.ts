@@ -20,7 +20,7 @@ test("others end with 75 during a run, without a row or request, however far its
   const others = [["sync"], ["backfill"], ["sync", "--library", "alice/Lib 1"]];
   const ended = await Promise.all(others.map((args) => call(args)));
 
-  const said = `^another run is at work \\(.+:${first.process.pid}\\) and renews its lease; nothing was done here\\.`;
+  const said = `^another run is at work \\(.+:${first.process.pid}\\); nothing was done here\\.`;
   const busy = { exit: 75, code: "busy", said: expect.stringMatching(new RegExp(said)) };
   expect(ended.map(told)).toEqual([busy, busy, busy]);
   expect(ended.map(({ stdout }) => stdout)).toEqual(["", "", ""]);
