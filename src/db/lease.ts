@@ -105,7 +105,8 @@ export async function acquireLease<S>(
         if (rowCount === 0 && !(await isDone(connection))) throw new LostLeaseError();
         if (rowCount !== 0) await write(connection);
       };
-      await withTransaction(pool, { ...options, changesLease: true }, last, lost.signal);
+      // Not `lost`: after a COMMIT whose answer was lost, another run may take the lease before the repetition finds it done.
+      await withTransaction(pool, { ...options, changesLease: true }, last, new AbortController().signal);
       isReleased = true;
     },
     async release() {

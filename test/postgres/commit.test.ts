@@ -183,3 +183,29 @@ test.each(LOST)(
     expect(JSON.parse(again.stdout).applied).toBe(0);
   },
 );
+
+test("a run whose end was stored has not lost its lease, although another run takes it before the answer (fault 79)", async () => {
+  const { database, query, call } = await syncedFixture(numbered(2));
+  const proxy = await startPostgresProxy(database.url);
+  let isEnding = false;
+  let isStored = false;
+  let isRenewed = false;
+  proxy.judge = (statement) => {
+    isEnding ||= statement.includes("SET expires_at = '-infinity'");
+    if (!isStored && isEnding && statement === "COMMIT") {
+      isStored = true;
+      return "swallow answer";
+    }
+    isRenewed ||= isStored && /UPDATE simcat.leases\s+SET expires_at = CASE/.test(statement);
+    return isStored && !isRenewed && statement.startsWith("BEGIN") ? "cut before" : "pass";
+  };
+  const running = call(["sync", "--json"], { DATABASE_URL: proxy.url(database.url) });
+  const takeOver =
+    "UPDATE simcat.leases SET token = token + 1, expires_at = now() + interval '20 s' WHERE expires_at = '-infinity'";
+  await expect.poll(async () => isStored && (await query(`${takeOver} RETURNING token`)).length).toBe(1);
+
+  const { code, stdout } = await running;
+
+  expect(isRenewed).toBe(true);
+  expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 0, status: "ok" });
+});
