@@ -150,7 +150,10 @@ export async function pruneUnderLease(
     /** @returns how many rows this transaction deleted */
     const write = async (work: (connection: Connection) => Promise<Partial<PrunedRows>>, byKey = false) => {
       stop.throwIfAborted();
-      const deleted = await lease.write({ operation: "deleting old rows", byKey }, async (connection) => {
+      // After a first attempt that was committed, the last one deletes the next rows, often none.
+      const afterLostCommit = (first: PrunedRows, last: PrunedRows) => (sumOf(first) > sumOf(last) ? first : last);
+      const options = { operation: "deleting old rows", byKey, afterLostCommit };
+      const deleted = await lease.write(options, async (connection) => {
         const rows = { ...NOTHING_PRUNED, ...(await work(connection)) };
         const versions = [rows.libraries + rows.library_history, rows.scenarios + rows.scenario_history];
         if (deletesHistory(rows)) await connection.query(RECORD_PRUNE, [cutoff, ...versions, events]);

@@ -209,3 +209,22 @@ test("a run whose end was stored has not lost its lease, although another run ta
   expect(isRenewed).toBe(true);
   expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 0, status: "ok" });
 });
+
+test.each(LOST)(
+  "a prune that loses the COMMIT of removed scenarios (%s) prints how many are gone (fault 79)",
+  async (verdict) => {
+    const made = await syncedFixture([library("alice", "shrinks", { scenarios: [1, 2, 3] })]);
+    made.service.change("alice", "shrinks", { lastModified: NEWER, scenarios: [scenario(1)] });
+    expect((await made.call(["sync"])).code).toBe(0);
+    await made.query(
+      "UPDATE simcat.scenarios SET removed_at = removed_at - interval '2 days' WHERE removed_at IS NOT NULL",
+    );
+    const { lost, DATABASE_URL } = await losing(made.database, "DELETE FROM simcat.scenarios t", verdict);
+
+    const { code, stdout } = await made.call(["prune", "--older-than", "1d", "--json"], { DATABASE_URL });
+
+    expect({ code, ...lost }).toEqual({ code: 0, isLost: true });
+    expect(await made.query("SELECT count(*)::int AS left FROM simcat.scenarios")).toEqual([{ left: 1 }]);
+    expect(JSON.parse(stdout)).toMatchObject({ rows_total: 2, rows: { scenarios: 2 } });
+  },
+);
