@@ -36,7 +36,11 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
         for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
       })();
       const context = { runId: 1, parsers: parsers, guard: () => "mark" as const };
-      for await (const outcome of saveOutcomes(outcomes, { write, context, mask: (text) => text })) {
+      for await (const outcome of saveOutcomes(
+        outcomes,
+        { write, context, mask: (text) => text },
+        new AbortController(),
+      )) {
         if (outcome.kind !== "stored") throw new Error("the database refused a library");
         saved.push(outcome.saved);
       }

@@ -18,20 +18,20 @@ import type { Run } from "./run-types.ts";
 /**
  * Reads the content of the planned libraries, `concurrency` at once, and yields the outcome of each. If the service
  * refuses the key, it yields nothing for that library and begins no other one. Libraries that the database already refused in
- * this run are yielded first, as failures, and are not read.
+ * this run are yielded first, as failures, and are not read. `stop` ends the reading, also for the caller.
  * @throws what ended the run, after the requests in flight have ended and everything that was read is yielded
  */
 export async function* readLibraries(
   run: Run,
   planned: PlannedRun,
   alreadyFailed: readonly FailedLibrary[],
+  stop: AbortController,
   signal: AbortSignal,
 ): AsyncGenerator<ReadOutcome> {
   for (const failure of alreadyFailed) yield { kind: "failed", failure };
   const { actions, witness } = planned.plan;
   if (actions.length === 0) return;
   const readLibrary = await createLibraryReader(run, planned);
-  const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
   // Every request in flight listens to it.
   setMaxListeners(0, stopped);

@@ -120,13 +120,14 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const unrecorded = await writer.saveListing(toListingChanges(planned));
   if (unrecorded !== null) totals.add({ kind: "unrecorded", key: null, message: unrecorded });
 
-  const outcomes = readLibraries(run, planned, writer.failed, signal);
+  const stop = new AbortController();
+  const outcomes = readLibraries(run, planned, writer.failed, stop, signal);
   const { maxRemoved } = settings;
   const { allowRemovals: allowed } = request;
   const guard = (numbers: Omit<ScenarioFacts, "maxRemoved" | "allowed">) =>
     guardScenarios({ ...numbers, maxRemoved, allowed });
   const context = { runId: run.id, parsers: run.parsers, guard };
-  for await (const outcome of saveOutcomes(outcomes, { write: lease.write, mask, context })) {
+  for await (const outcome of saveOutcomes(outcomes, { write: lease.write, mask, context }, stop)) {
     totals.add(outcome);
     emitOutcome(run, outcome);
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
-import { syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
+import { library, numbered, scenario } from "../support/organization.ts";
 import { databaseFailed, told } from "./told.ts";
 
 const SAID =
@@ -29,4 +29,21 @@ test("a full disk while any table is written ends with 69 and a hint; free space
   }
   expect((await call(["sync"])).code).toBe(0);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
+});
+
+test("a run whose writes fail does not wait for libraries whose service is silent (fault 219)", async () => {
+  const { call, query, service } = await fixture(numbered(12));
+  expect((await call(["migrate"])).code).toBe(0);
+  await query(`CREATE FUNCTION public.be_full() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`);
+  await query(
+    "CREATE TRIGGER be_full BEFORE INSERT ON simcat.libraries FOR EACH ROW EXECUTE FUNCTION public.be_full()",
+  );
+  service.always({ library: "Lib 3" }, { kind: "hang" });
+  const startedAt = performance.now();
+
+  const { code } = await call(["sync"], { SIMCAT_REQUEST_TIMEOUT: "60s", SIMCAT_MAX_RETRIES: "0" });
+
+  expect(code).toBe(69);
+  expect(performance.now() - startedAt).toBeLessThan(50_000);
 });

@@ -78,12 +78,13 @@ class Batch {
  * Stores libraries in batches, and yields the outcomes of each batch after its last commit.
  *
  * Failures have a transaction of their own, as do libraries that failed last time. If the database refuses the rows of one
- * library, only that library fails.
+ * library, only that library fails. At the end, also after an error, it aborts `stop`: a read may take minutes.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
 export async function* saveOutcomes(
   outcomes: AsyncIterable<ReadOutcome>,
   tools: WriterTools,
+  stop: AbortController,
 ): AsyncGenerator<WriteOutcome> {
   const source = outcomes[Symbol.asyncIterator]();
   const readNext = () => source.next().catch((error: unknown) => ({ done: true, error }) as const);
@@ -122,6 +123,7 @@ export async function* saveOutcomes(
       }
     }
   } finally {
+    stop.abort(new Error("the outcomes are not needed any more"));
     await Promise.allSettled(writing);
     await source.return?.();
   }
