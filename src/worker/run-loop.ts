@@ -120,7 +120,7 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
     return result;
   } catch (thrown) {
     // A stop signal before the start of the run interrupts nothing.
-    if (!(signal.aborted && thrown === signal.reason)) reportNotStarted(context, thrown);
+    if (!(signal.aborted && thrown === signal.reason)) await reportNotStarted(context, thrown);
     return null;
   } finally {
     state.current = null;
@@ -145,10 +145,12 @@ function observeProgress(state: WorkerState): RunObserver {
 }
 
 /** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` report it. */
-function reportNotStarted({ state, metrics, log, mask, sendMessage }: WorkerContext, thrown: unknown): void {
+async function reportNotStarted(context: WorkerContext, thrown: unknown): Promise<void> {
+  const { state, metrics, log, mask, sendMessage, reads } = context;
+  const runId = (await reads.read()).basics?.lastGoodRun?.id ?? 0;
   if (thrown instanceof BusyError) {
     metrics.busyTick();
-    state.trouble = { code: thrown.code, message: thrown.message, runId: null };
+    state.trouble = { code: thrown.code, message: thrown.message, runId };
     log.warn({ code: thrown.code, detail: thrown.message }, "another run is in progress; waiting for the next tick");
     return;
   }
@@ -159,7 +161,7 @@ function reportNotStarted({ state, metrics, log, mask, sendMessage }: WorkerCont
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.notStarted(status);
   void sendMessage({ runId: null, status, isGood: false, error: masked });
-  state.trouble = { code, message: masked, runId: null };
+  state.trouble = { code, message: masked, runId };
   const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   log[status === "database_failed" ? "warn" : "error"](line, "run could not start");
 }

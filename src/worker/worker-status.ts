@@ -14,7 +14,10 @@ export interface WorkerState {
   current: CurrentRun | null;
   /** Why the last run ended neither as ok nor as partial, or did not start. Its `code` is a run status, `busy` or `configuration`. */
   trouble:
-    | (StatusReason & { /** Null if the run never had a row in `sync_runs`. */ readonly runId: number | null })
+    | (StatusReason & {
+        /** If the run never had a row in `sync_runs`: the last good run before, 0 without one. A later good run ends the trouble. */
+        readonly runId: number;
+      })
     | null;
   /** The service asked for no requests until then; null if it did not. By the local clock, like the schedule. */
   pausedUntil: Date | null;
@@ -149,7 +152,7 @@ function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "re
 /** The trouble of this worker's last run until the next good run of any process; otherwise a held last run. */
 function judgeLastRun({ state: { trouble }, basics }: ReadinessFacts): StatusReason[] {
   const last = basics?.lastGoodRun ?? null;
-  const isOver = trouble !== null && trouble.runId !== null && (last?.id ?? 0) > trouble.runId;
+  const isOver = trouble !== null && (last?.id ?? 0) > trouble.runId;
   if (trouble !== null && !isOver) return [{ code: trouble.code, message: trouble.message }];
   return last?.status === "held" ? [{ code: "held", message: last.error ?? "a guard held removals" }] : [];
 }

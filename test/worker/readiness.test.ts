@@ -51,7 +51,7 @@ const running = (silentMinutes: number | null) => {
   const progressAt = silentMinutes === null ? null : performance.now() - silentMinutes * MINUTE;
   return { current: { id: 8, startedAt: new Date(), progressAt, toRead: null, done: 0 } };
 };
-const trouble = (code: string, runId: number | null) => ({ trouble: { code, message: `why ${code}`, runId } });
+const trouble = (code: string, runId: number) => ({ trouble: { code, message: `why ${code}`, runId } });
 const endedAgo = (minutes: number) => ({ basics: basics({ lastGoodRun: goodRun(minutes) }) });
 const held = () => ({ basics: basics({ lastGoodRun: goodRun(1, "held") }) });
 const never = () => ({ basics: basics({ lastGoodRun: null }) });
@@ -86,7 +86,7 @@ test.each<[string, () => Facts, unknown[]]>([
     [false, "database_unreachable", "stale"],
   ],
   ["a held last run", held, [true, "held"]],
-  ["later trouble takes precedence", () => ({ ...held(), state: trouble("busy", null) }), [true, "busy"]],
+  ["later trouble takes precedence", () => ({ ...held(), state: trouble("busy", 7) }), [true, "busy"]],
   ["trouble of a run after the last good one", () => ({ state: trouble("unauthorized", 8) }), [true, "unauthorized"]],
   ["a later good run ends the trouble", () => ({ state: trouble("unauthorized", 6) }), [true]],
   [

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { gateAfter } from "../process/gate.ts";
 import { API_KEY, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import type { MockService } from "../support/mock/server.ts";
@@ -231,4 +232,20 @@ test("prunes the history once a day after a good run, and keeps what is younger 
   await refused.untilLogged("run_finished", 2);
   expect(refused.logged("prune_failed")).toHaveLength(1);
   expect((await refused.readyz()).status).toBe(200);
+});
+
+test("a run that another process held up is no trouble any more when that one has ended well (fault 220)", async () => {
+  const gate = gateAfter(0);
+  const { environment, start } = await fixture(three, { onRequest: gate.onRequest });
+  const other = start(["sync"]);
+  await gate.reached;
+  const worker = startWorker(environment);
+  await worker.untilLogged("busy");
+  await worker.untilReadyz(503, "no_good_run", "busy");
+
+  gate.open();
+
+  expect((await other.ended).code).toBe(0);
+  const { reasons, last_good_run } = await worker.untilReadyz(200);
+  expect([reasons, last_good_run]).toMatchObject([[], { id: 1 }]);
 });
