@@ -138,6 +138,7 @@ let context: Context = {
   version: VERSION,
   build: COMMIT === "" ? VERSION : `${VERSION} (${COMMIT})`,
   invocation: findInvocation(),
+  openInput: () => process.stdin,
   print: (text) => stdout.write(`${text}\n`),
   note: (text) => writeErr(`${mask(text)}\n`),
   draw: writeErr,

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { WriteStream } from "node:tty";
 import { aborted } from "../async.ts";
 import type { Environment } from "../config/readers.ts";
@@ -17,6 +18,8 @@ export interface Context {
   readonly build: string;
   /** How to call simcat in a printed command line: `simcat` if it is installed, otherwise `node` and the script's path. */
   readonly invocation: string;
+  /** Opens standard input, which may be a file, a pipe, a socket or a terminal. */
+  readonly openInput: () => Readable;
   /**
    * Prints data to standard output; `printText` prints text for people. It masks nothing: mask messages before they are
    * part of it.

@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { addAbortSignal } from "node:stream";
+import { text as readText } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { runQuery } from "../db/read/run-query.ts";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
@@ -55,7 +57,7 @@ async function answerQuery(context: Context, options: QueryOptions, text?: strin
   const printer = printerOf(context, options);
   const timeLimitMs = parseDurationOption("--timeout", options.timeout, "30s or 10m");
   if (timeLimitMs < 1 || timeLimitMs > MAX_TIMEOUT_MS) throw new UsageError("--timeout must be from 1ms to 15m");
-  const sql = await readStatement(text, options.file);
+  const sql = await readStatement(context, text, options.file);
   const config = loadSettings(context, { service: false, database: true });
   const note = (text: string) => context.note(`simcat: ${printable(text)}`);
   const columns = await withDatabase(context, config, "require", (pool) =>
@@ -65,23 +67,26 @@ async function answerQuery(context: Context, options: QueryOptions, text?: strin
   return EXIT.ok;
 }
 
-async function readStatement(text: string | undefined, file: string | undefined): Promise<string> {
+async function readStatement(context: Context, text: string | undefined, file: string | undefined): Promise<string> {
   if ((text === undefined) === (file === undefined)) {
     throw new UsageError("give the query either as SQL or with --file", {
       hint: 'such as simcat query "SELECT count(*) FROM libraries"',
     });
   }
-  const sql = text ?? (await readStatementFile(file === "-" ? "/dev/stdin" : (file ?? "")));
+  const sql = text ?? (await readStatementFile(context, file ?? ""));
   if (sql.includes("\0"))
     throw new UsageError("the query contains a NUL character", { hint: "write it as UTF-8 text" });
   if (sql.trim() === "") throw new UsageError("the query is empty");
   return sql.replace(/^\ufeff/, "");
 }
 
-async function readStatementFile(path: string): Promise<string> {
+async function readStatementFile({ openInput, stop }: Context, path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    // Not as the file /dev/stdin: a socket cannot be opened by its path, and a read of a file cannot be interrupted.
+    return path === "-" ? await readText(addAbortSignal(stop, openInput())) : await readFile(path, "utf8");
   } catch (error) {
-    throw new UsageError(`the query cannot be read from ${path}: ${fileErrorReason(error)}`, { cause: error });
+    stop.throwIfAborted();
+    const source = path === "-" ? "standard input" : path;
+    throw new UsageError(`the query cannot be read from ${source}: ${fileErrorReason(error)}`, { cause: error });
   }
 }

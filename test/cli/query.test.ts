@@ -236,3 +236,28 @@ describe("simcat libraries", () => {
     });
   });
 });
+
+describe("query --file - (fault 221)", () => {
+  const readInput = () =>
+    startProgram(
+      process.execPath,
+      [MAIN, "query", "--file", "-", "--jsonl"],
+      { DATABASE_URL: database().url },
+      // Node makes these streams sockets.
+      { stdio: ["pipe", "pipe", "pipe"] },
+    );
+
+  test("reads the statement from a socket", async () => {
+    const { process: child, ended } = readInput();
+    child.stdin?.end("SELECT 'ä' AS text");
+    expect(await ended).toMatchObject({ code: 0, stdout: '{"text":"ä"}\n', stderr: "" });
+  });
+
+  test("ends at Ctrl-C while it waits for the rest of the statement", async () => {
+    const { process: child, ended } = readInput();
+    // More than a socket holds, so it is written when the program has begun to read.
+    await new Promise((resolve) => child.stdin?.write(`-- ${"x".repeat(2 ** 21)}`, resolve));
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130, stdout: "" });
+  });
+});

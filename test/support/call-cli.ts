@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Context } from "../../src/cli/context.ts";
 import { printError } from "../../src/cli/notify.ts";
 import { runProgram } from "../../src/cli/program.ts";
@@ -18,6 +19,7 @@ export function createContext(environment: Environment, stop = new AbortControll
     version: "0.0.0",
     build: "0.0.0",
     invocation: "simcat",
+    openInput: () => Readable.from([]),
     print: (text) => out.push(`${text}\n`),
     note: (text) => err.push(`${text}\n`),
     draw: (text) => err.push(text),
