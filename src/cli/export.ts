@@ -8,7 +8,7 @@ import { formatBytes, formatCount, formatJson, plural } from "../format.ts";
 import { createStatusLine } from "../output/progress.ts";
 import { formatTable } from "../output/table.ts";
 import { assertKnown } from "../sync/assert-known.ts";
-import { type DefineCommand, type JsonOptions, jsonOption, ownerOption } from "./command.ts";
+import { type DefineCommand, type JsonOptions, jsonOption, ownerOption, parseText } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth, printResult } from "./context.ts";
 import { notify } from "./notify.ts";
@@ -30,7 +30,7 @@ export const defineExport: DefineCommand = (command, run) =>
     .argument("[VIEW...]", "views of simcat_report (default: libraries, scenarios, activity)")
     .addOption(new Option("--format <FORMAT>", "the file format").choices(FORMATS).default("parquet"))
     .option("--safe-csv", "escape CSV cells that a spreadsheet would run as a formula, with an apostrophe", false)
-    .option("--out <DIR>", "the directory to write to; it is created", "simcat-export")
+    .option("--out <DIR>", "the directory to write to; it is created", parseText, "simcat-export")
     .option("--as-of <MOMENT>", "as the organization was then, such as 2026-07-01 or 2026-07-01T12:00:00Z")
     .option("--since <MOMENT>", "only rows that were stored or seen since then; 7d is seven days ago")
     .addOption(ownerOption())

@@ -7,7 +7,7 @@ import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
 import { csvFormat, jsonlFormat } from "../export/formats.ts";
 import { jsonPrinter, linePrinter, type RowPrinter, tablePrinter } from "../output/rows.ts";
 import { printable } from "../printable.ts";
-import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
+import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption, parseText } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
@@ -45,7 +45,7 @@ export const defineQuery: DefineCommand = (command, run) =>
   withRowOptions(
     command
       .argument("[SQL]", "one statement; the views of simcat_report need no schema")
-      .option("--file <FILE>", "read the statement from this file; - is standard input")
+      .option("--file <FILE>", "read the statement from this file; - is standard input", parseText)
       .option("--timeout <DURATION>", "the longest time that the query may take", "1m"),
   ).action(run(answerQuery));
 

@@ -4,7 +4,14 @@ import { formatBytes, formatJson } from "../format.ts";
 import { formatReport, readReport } from "../report/report-page/report-page.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { DAY_MS } from "../units.ts";
-import { type DefineCommand, type JsonOptions, jsonOption, ownerOption, parseDurationOption } from "./command.ts";
+import {
+  type DefineCommand,
+  type JsonOptions,
+  jsonOption,
+  ownerOption,
+  parseDurationOption,
+  parseText,
+} from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, printResult } from "./context.ts";
 import { loadSettings } from "./settings.ts";
@@ -19,7 +26,7 @@ interface ReportOptions extends JsonOptions {
 
 export const defineReport: DefineCommand = (command, run) =>
   command
-    .option("--out <FILE>", "the file to write", "simcat-report.html")
+    .option("--out <FILE>", "the file to write", parseText, "simcat-report.html")
     .option("--since <DURATION>", "how far back to list changes, such as 30d", "7d")
     .option("--title <TEXT>", "the heading (default: the service and the database)")
     .addOption(ownerOption())

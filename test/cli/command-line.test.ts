@@ -101,3 +101,18 @@ test("--quiet prints nothing of a run, a report, an export or a prune that succe
   expect(await call(["prune", "--quiet", "--older-than", "30d"])).toMatchObject(silent);
   expect((await call(["prune", "--quiet", "--older-than", "30d", "-n"])).stdout).toContain("would be deleted");
 });
+
+test.each([
+  ["sync", "--slice"],
+  ["backfill", "--owner"],
+  ["verify", "--library"],
+  ["report", "--owner"],
+  ["libraries", "--owner"],
+  ["report", "--out"],
+  ["export", "--out"],
+  ["query", "--file"],
+])("%s refuses an empty %s with 64, and does not ignore it (fault 222)", async (command, option) => {
+  const { code, stdout, stderr } = await callCli([command, option, ""], {});
+  expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+  expect(stderr).toContain("argument '' is invalid. It is empty.");
+});

@@ -196,6 +196,7 @@ test.each<[number, string, Readonly<Record<string, string>>, string]>([
   [78, "backfill", POD, "JOB_COMPLETION_INDEX is"],
   [78, "backfill", { ...POD, JOB_COMPLETION_INDEX: "4" }, "JOB_COMPLETION_INDEX is"],
   [78, "backfill", { ...POD, JOB_COMPLETION_INDEX: "1.5" }, "JOB_COMPLETION_INDEX is"],
+  [78, "backfill", { ...POD, JOB_COMPLETION_INDEX: " " }, "JOB_COMPLETION_INDEX is"],
   [78, "backfill --slice 1/4", {}, "SIMCAT_MAX_RPS is not set; expected the requests per second that the service"],
   [78, "backfill --slice 1/4", { SIMCAT_MAX_RPS: "3" }, "SIMCAT_MAX_RPS is 3; expected"],
   [78, "verify", ONE_OF_FOUR, NO_SLICE],

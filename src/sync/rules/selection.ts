@@ -1,12 +1,9 @@
-import { UsageError } from "../../errors.ts";
 import { keyText, parseSelector } from "../../key.ts";
 import type { LibraryKey, Listing } from "../../model.ts";
 import type { Selection } from "../../run-summary.ts";
 
-/** The selection that `--library` and `--owner` ask for, each selector once; throws a UsageError for a malformed one. */
+/** The selection that `--library` and `--owner` ask for, each selector once. @throws UsageError for a malformed one */
 export function parseSelection(libraries: readonly string[], owners: readonly string[]): Selection {
-  if (owners.includes(""))
-    throw new UsageError("--owner is empty", { hint: "give the owner's name, such as --owner example.user" });
   const keys = new Map(libraries.map(parseSelector).map((key) => [keyText(key), key]));
   return { libraries: [...keys.values()], owners: [...new Set(owners)] };
 }
