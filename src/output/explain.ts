@@ -33,12 +33,11 @@ function formatBasis({ lastGoodRun, now }: LibraryRows): string {
 }
 
 function formatDates(sync: SyncState, rows: LibraryRows): Fact[] {
-  const { now } = rows;
   const dates = datesOf(sync, rows);
   return [
     ["listed date", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.listedText)],
     ["bookmark", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.bookmark)],
-    ["settled", formatSettled(sync, now)],
+    ["settled", formatSettled(sync, rows)],
     ["owes", sync.rereadReason === null ? "nothing" : `a read: ${sync.rereadReason}`],
   ];
 }

@@ -1,4 +1,5 @@
 import type { LibraryRows } from "../db/read/read-library-record.ts";
+import type { ReadSource } from "../db/read/read-source.ts";
 import type { StatusRows } from "../db/read/read-status.ts";
 import { formatCount, formatMoment, plural } from "../format.ts";
 import type { Decision, ReadReason, SyncState } from "../model.ts";
@@ -10,11 +11,13 @@ export type Verdict =
   | Extract<Decision, { kind: "read" }>
   /** Not read before `until`, in database ms. */
   | (Extract<Decision, { kind: "skip" }> & { readonly until: number })
+  /** Read at `until`, in database ms, or before: the views show neither a new listed date nor suspect reads. */
+  | { readonly kind: "unknown"; readonly reason: "settling"; readonly until: number }
   /** Not listed, and its removal is held since `heldSince`, in database ms. */
   | { readonly kind: "none"; readonly reason: "removal held"; readonly heldSince: number }
   | { readonly kind: "none"; readonly reason: "removed" | "rejected" | "forgotten" };
 
-export function judge({ key, now, stored, rejects }: LibraryRows, fullEveryMs: number): Verdict {
+export function judge({ key, source, now, stored, rejects }: LibraryRows, fullEveryMs: number): Verdict {
   if (stored === null) return { kind: "none", reason: rejects.open > 0 ? "rejected" : "forgotten" };
   if (stored.state === "removed") return { kind: "none", reason: "removed" };
   const { sync } = stored;
@@ -25,7 +28,9 @@ export function judge({ key, now, stored, rejects }: LibraryRows, fullEveryMs: n
   const decision = decide(listed, stored, { now: now.getTime(), fullEveryMs, backfillSince: null });
   if (decision.kind === "read" || sync === null) return decision.kind === "read" ? decision : NEVER_READ;
   if (decision.reason === "backing off") return { ...decision, until: nextTryAt(sync) ?? now.getTime() };
-  return { ...decision, until: Math.min(nextReadAt(sync) ?? Infinity, fullReadDueAt(sync, key, fullEveryMs)) };
+  const until = Math.min(nextReadAt(sync) ?? Infinity, fullReadDueAt(sync, key, fullEveryMs));
+  const { reason } = decision;
+  return source === "views" && reason === "settling" ? { kind: "unknown", reason, until } : { ...decision, until };
 }
 
 const NEVER_READ = { kind: "read", reason: "never read" } as const;
@@ -50,6 +55,8 @@ export function formatVerdict(verdict: Verdict, { now, stored, library }: Librar
   }
   if (verdict.kind === "none") return formatNone(verdict, library?.removedAt ?? null, now);
   const until = momentOf(verdict.until, now);
+  if (verdict.kind === "unknown")
+    return `It will be read by ${until} at the latest: its date is not settled yet. This role does not see whether a read is due before.`;
   if (verdict.reason === "unchanged") return `It will be skipped: unchanged and settled; next full read by ${until}.`;
   if (verdict.reason === "backing off") {
     return `It will be skipped for now: its last ${formatCount(stored?.sync?.failures ?? 0)} reads failed; next try ${until}, or at once if its listed date changes or simcat sync --library names it.`;
@@ -73,13 +80,16 @@ function formatNone(verdict: Extract<Verdict, { kind: "none" }>, removedAt: Date
 }
 
 /** "yes" if an unchanged listed date proves that the stored content is current. Otherwise "no", the reason and the next read. */
-export function formatSettled(sync: SyncState, now: Date): string {
+export function formatSettled(
+  sync: SyncState,
+  { now, source }: { readonly now: Date; readonly source: ReadSource },
+): string {
   if (isSettled(sync)) return "yes";
   if (!sync.bookmark) return "no: its content has not been stored completely under a date yet";
   if (!sync.listedText) return "no: the service lists no date";
   if (sync.listedText !== sync.bookmark) return "no: the listed date is not the bookmark";
   if (sync.rereadReason !== null) return "no: it owes a read";
-  const due = `next read due ${momentOf(nextReadAt(sync), now)}`;
+  const due = `next read due ${momentOf(nextReadAt(sync), now)}${source === "views" ? " at the latest" : ""}`;
   if (sync.suspectReads > 0) {
     const reads = plural(sync.suspectReads, "read");
     return `no: ${reads} in a row may have been answered by a cache, or named another date or library than the listing; ${due}`;

@@ -259,3 +259,18 @@ test("for machines it is the same under the names of the columns", () => {
     ],
   });
 });
+
+test("for a reader, who does not see suspect reads, an unsettled library is read at a time at the latest (fault 223)", () => {
+  const rows = rowsWith({ bookmarkSeenAt: msBefore(0.5), contentReadAt: msBefore(0.1) }, { source: "views" });
+  const due = "2026-07-01T12:00:18Z (in 18 s) at the latest";
+
+  const { verdict } = toExplanationJson(rows, WEEK);
+  expect(verdict).toEqual({
+    next_run: "unknown",
+    reason: "settling",
+    text: `It will be read by ${due}: its date is not settled yet. This role does not see whether a read is due before.`,
+  });
+  const text = formatExplanation(rows, WEEK);
+  expect(text).toContain(`settled         no: its window ends 2026-07-01T12:01:31Z (in 1 min); next read due ${due}\n`);
+  expect(toExplanationJson({ ...rows, source: "tables" }, WEEK).verdict.next_run).toBe("skip");
+});
