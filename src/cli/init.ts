@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
@@ -181,7 +182,7 @@ function openPrompt({ terminal, draw, stop }: Context) {
 /** Replaces these settings in the file, or creates it. Only its owner can read it. */
 async function saveSettings(path: string, answers: ReadonlyMap<Name, string>): Promise<void> {
   const target = existsSync(path) ? realpathSync(path) : path;
-  const before = existsSync(path) ? readFileSync(path, "utf8").replaceAll("\r\n", "\n") : "";
+  const before = existsSync(path) ? readExisting(path) : "";
   const kept = before.replace(ASSIGNMENT, (text, name) => (answers.has(name) ? "" : text)).trimEnd();
   const given = [...answers]
     .filter(([, value]) => value !== "")
@@ -197,6 +198,16 @@ async function saveSettings(path: string, answers: ReadonlyMap<Name, string>): P
     await rm(temporary, { force: true });
     throw new UsageError(`${path} cannot be written: ${fileErrorReason(error)}`, { cause: error });
   }
+}
+
+/** The text of the file, without a byte order mark. @throws UsageError if it is not UTF-8, because decoding would change it */
+function readExisting(path: string): string {
+  const bytes = readFileSync(path);
+  if (!isUtf8(bytes)) throw new UsageError(`${path} was not changed: it is not UTF-8`, { hint: "edit it by hand" });
+  return bytes
+    .toString("utf8")
+    .replace(/^\ufeff/, "")
+    .replaceAll("\r\n", "\n");
 }
 
 /** An assignment with its value, which has several lines if it is quoted. */

@@ -153,3 +153,20 @@ describe("on a terminal", () => {
     expect(() => statSync(file())).toThrow("ENOENT");
   });
 });
+
+test("--force replaces the first setting of a file with a byte order mark (fault 224)", async () => {
+  writeFileSync(file(), "\ufeffSIMCAT_API_KEY=old-key-0000\nOTHER=é\n");
+  expect((await init([...options(), "--force"])).code).toBe(0);
+  expect(readFileSync(file(), "utf8")).toBe(
+    `OTHER=é\nSIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\nDATABASE_URL=${database().url}\n`,
+  );
+});
+
+test("--force does not change a file that is not UTF-8 (fault 224)", async () => {
+  const bytes = Buffer.from("OTHER=é\n", "latin1");
+  writeFileSync(file(), bytes);
+  const { code, stderr } = await init([...options(), "--force"]);
+  expect(code).toBe(64);
+  expect(stderr).toContain(".env was not changed: it is not UTF-8; edit it by hand");
+  expect(readFileSync(file())).toEqual(bytes);
+});
