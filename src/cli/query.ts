@@ -1,6 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { addAbortSignal } from "node:stream";
-import { text as readText } from "node:stream/consumers";
+import { buffer as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { runQuery } from "../db/read/run-query.ts";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
@@ -73,17 +74,18 @@ async function readStatement(context: Context, text: string | undefined, file: s
       hint: 'such as simcat query "SELECT count(*) FROM libraries"',
     });
   }
-  const sql = text ?? (await readStatementFile(context, file ?? ""));
-  if (sql.includes("\0"))
-    throw new UsageError("the query contains a NUL character", { hint: "write it as UTF-8 text" });
+  const bytes = text === undefined ? await readStatementFile(context, file ?? "") : Buffer.from(text);
+  const sql = bytes.toString("utf8");
+  if (!isUtf8(bytes) || sql.includes("\0"))
+    throw new UsageError("the query is not UTF-8 text", { hint: "save it in UTF-8" });
   if (sql.trim() === "") throw new UsageError("the query is empty");
   return sql.replace(/^\ufeff/, "");
 }
 
-async function readStatementFile({ openInput, stop }: Context, path: string): Promise<string> {
+async function readStatementFile({ openInput, stop }: Context, path: string): Promise<Buffer> {
   try {
     // Not as the file /dev/stdin: a socket cannot be opened by its path, and a read of a file cannot be interrupted.
-    return path === "-" ? await readText(addAbortSignal(stop, openInput())) : await readFile(path, "utf8");
+    return path === "-" ? await readAll(addAbortSignal(stop, openInput())) : await readFile(path);
   } catch (error) {
     stop.throwIfAborted();
     const source = path === "-" ? "standard input" : path;

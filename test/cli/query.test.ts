@@ -261,3 +261,15 @@ describe("query --file - (fault 221)", () => {
     expect(await ended).toMatchObject({ code: 130, stdout: "" });
   });
 });
+
+test.each(["latin1", "utf16le"] as const)(
+  "refuses a statement in %s, whose texts would match nothing (fault 221)",
+  async (encoding) => {
+    const file = join(temporaryDirectory(), "query.sql");
+    writeFileSync(file, Buffer.from("SELECT 'é' AS text", encoding));
+    expect(await refusal("query", "--file", file)).toEqual([
+      64,
+      "simcat: the query is not UTF-8 text; save it in UTF-8",
+    ]);
+  },
+);
