@@ -120,7 +120,9 @@ async function compareSides(
 ): Promise<Findings> {
   const { service, settings, onEvent } = tools;
   const listed = [...listing.libraries].filter(({ key }) => isInScope(key));
-  const rejects = listing.rejects.filter(({ key }) => key === null || isInScope(key));
+  const isCompared = (key: LibraryKey | null) => key === null || isInScope(key);
+  // That the listing is one page of several is no entry that could be corrected: `incomplete` says it.
+  const rejects = listing.rejects.filter(({ key, code }) => isCompared(key) && code !== "paged_answer");
   const differences: LibraryDifference[] = [];
   const findings: Findings = {
     listed: listed.length,

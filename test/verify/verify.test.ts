@@ -472,6 +472,20 @@ test("text of the service or the database cannot forge a line or an escape", asy
   }
 });
 
+test("one page of a listing is incomplete, and no entry to correct in the service (fault 225)", async () => {
+  const sides = await stored([library("o", "a")]);
+  sides.service.always({ operation: "listing" }, { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } });
+  const { code, out } = await simcat(sides, ["verify"]);
+  expect(code).toBe(2);
+  expect(out.replace(/\([\d.]+ m?s\)/, "(… s)")).toBe(
+    `verify: the listing is incomplete (… s)
+  libraries  1 listed, 1 agree
+  scenarios  0 compared
+  listing    the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest; libraries that it lacks were not compared`,
+  );
+  expect((await verifyJson(sides)).out).toMatchObject({ agrees: false, rejects: [] });
+});
+
 interface VerifyJson {
   readonly differences: readonly {
     readonly owner: string;
