@@ -8,7 +8,7 @@ import { type Context, outputLook, printResult } from "./context.ts";
 
 export const defineCheck: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(check));
 
-/** Prints a line for each requirement of a run. Exits with the code that a run would end with. */
+/** Prints a line for each requirement of a run. Exits with the code of the first line that fails. */
 export async function check(context: Context, { json }: JsonOptions): Promise<number> {
   const found = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];
   const { mask } = context;

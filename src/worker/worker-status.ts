@@ -152,7 +152,8 @@ function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "re
 /** The trouble of this worker's last run until the next good run of any process; otherwise a held last run. */
 function judgeLastRun({ state: { trouble }, basics }: ReadinessFacts): StatusReason[] {
   const last = basics?.lastGoodRun ?? null;
-  const isOver = trouble !== null && (last?.id ?? 0) > trouble.runId;
+  // A run of another process does not show that this one's configuration is valid.
+  const isOver = trouble !== null && trouble.code !== "configuration" && (last?.id ?? 0) > trouble.runId;
   if (trouble !== null && !isOver) return [{ code: trouble.code, message: trouble.message }];
   return last?.status === "held" ? [{ code: "held", message: last.error ?? "a guard held removals" }] : [];
 }

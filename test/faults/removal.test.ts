@@ -497,7 +497,7 @@ test("a scenario is removed in its read's transaction and returns with gapless v
   expect(await brokenHistories(made.query)).toEqual([]);
 });
 
-test("a cached listing does not forget a library that was listed first after a cache had stored it (fault 217)", async () => {
+test("a cached listing does not forget a library that was listed first after a cache had stored it (fault 215)", async () => {
   const made = await syncedFixture(libraries("alice", 0, 2));
   made.service.always({ library: "new" }, { kind: "status", status: 500 });
   made.service.put(library("alice", "new", { scenarios: [1] }));

@@ -281,7 +281,7 @@ test("a clock that is set back over midnight by less than an hour keeps the snap
   expect(await days()).toEqual(["2026-03-02"]);
 });
 
-test("a library that fails or whose removal is held claims nothing of the time of a clock that was ahead (fault 214)", async () => {
+test("a library that fails or whose removal is held claims nothing of the time of a clock that was ahead (fault 207)", async () => {
   const gone = Array.from({ length: 8 }, (_, at) => library("carol", `Gone ${at}`, { scenarios: [1] }));
   const { database, service, run, setClock, setDatabaseClock } = await organization([fire, water, ...gone]);
   const freshness = (name: string) =>

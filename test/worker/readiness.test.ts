@@ -89,6 +89,7 @@ test.each<[string, () => Facts, unknown[]]>([
   ["later trouble takes precedence", () => ({ ...held(), state: trouble("busy", 7) }), [true, "busy"]],
   ["trouble of a run after the last good one", () => ({ state: trouble("unauthorized", 8) }), [true, "unauthorized"]],
   ["a later good run ends the trouble", () => ({ state: trouble("unauthorized", 6) }), [true]],
+  ["but not a wrong configuration", () => ({ state: trouble("configuration", 6) }), [true, "configuration"]],
   [
     "a pause that the service asked for",
     () => ({ state: { ...pausedFor(MINUTE), ...trouble("source_unavailable", 8) } }),
