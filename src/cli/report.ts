@@ -28,7 +28,7 @@ export const defineReport: DefineCommand = (command, run) =>
   command
     .option("--out <FILE>", "the file to write", parseText, "simcat-report.html")
     .option("--since <DURATION>", "how far back to list changes, such as 30d", "7d")
-    .option("--title <TEXT>", "the heading (default: the service and the database)")
+    .option("--title <TEXT>", "the heading (default: the service and the database)", parseText)
     .addOption(ownerOption())
     .addOption(jsonOption())
     .action(run(report));

@@ -109,6 +109,7 @@ test.each([
   ["report", "--owner"],
   ["libraries", "--owner"],
   ["report", "--out"],
+  ["report", "--title"],
   ["export", "--out"],
   ["query", "--file"],
 ])("%s refuses an empty %s with 64, and does not ignore it (fault 222)", async (command, option) => {

@@ -4,8 +4,8 @@ import { createGunzip, gunzipSync } from "node:zlib";
 import { DAY_MS, formatSize } from "../../units.ts";
 import { AttemptFailure, type Quote, type ResponseHead } from "./attempt-failure.ts";
 
-/** No cache keeps a response for longer. */
-const LONGEST_AGE_MS = 365 * DAY_MS;
+/** No cache keeps a response for longer, and no service is asked for a later one. */
+const YEAR_MS = 365 * DAY_MS;
 
 /** A header's value; repeated ones are joined as RFC 9110 allows. Null if it is absent. */
 export function header(headers: IncomingHttpHeaders, name: string): string | null {
@@ -22,12 +22,13 @@ export function cachedMs(headers: IncomingHttpHeaders): number {
   const ages = (header(headers, "age") ?? "0").split(",").map((age) => age.trim());
   if (!ages.every((age) => /^\d+(\.\d*)?$/.test(age))) return Number.POSITIVE_INFINITY;
   const longest = Math.max(...ages.map(Number)) * 1000;
-  return longest > LONGEST_AGE_MS ? Number.POSITIVE_INFINITY : longest;
+  return longest > YEAR_MS ? Number.POSITIVE_INFINITY : longest;
 }
 
 /**
  * The delay that a Retry-After header requests: whole seconds, or a date, which is compared with the response's own
- * `Date` if there is one, because the local clock may be wrong. Null if it is malformed, negative, zero or past.
+ * `Date` if there is one, because the local clock may be wrong. At most a year, because dates end. Null if it is malformed,
+ * negative, zero or past.
  */
 export function parseRetryAfter(value: string | null, date: string | null, now: number): number | null {
   if (value === null) return null;
@@ -35,7 +36,7 @@ export function parseRetryAfter(value: string | null, date: string | null, now: 
   const until = parseHttpDate(value);
   const from = (date === null ? null : parseHttpDate(date)) ?? now;
   const waitMs = seconds === undefined ? (until ?? from) - from : Number(seconds) * 1000;
-  return waitMs > 0 ? waitMs : null;
+  return waitMs > 0 ? Math.min(waitMs, YEAR_MS) : null;
 }
 
 const LINK_PARAMETER = /;\s*([^\s=;,"]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s;,]*))?/g;
