@@ -65,7 +65,8 @@ const SLICE = `I/N with I from 1 to N and N up to ${MAX_SLICES}, such as 3/8, or
 /** Kubernetes numbers the pods of an Indexed Job from 0. */
 export const slice: Reader<Slice> = (text, { JOB_COMPLETION_INDEX: jobIndex }) => {
   const [, part, parts] = /^(\d{1,2}|auto)\/(\d{1,2})$/.exec(text) ?? [];
-  const index = part === "auto" ? Number(/^\d+$/.exec(jobIndex ?? "")?.[0] ?? Number.NaN) + 1 : Number(part);
+  const podIndex = /^\d+$/.test(jobIndex ?? "") ? Number(jobIndex) : Number.NaN;
+  const index = part === "auto" ? podIndex + 1 : Number(part);
   const count = Number(parts);
   if (Number.isInteger(index) && index >= 1 && index <= count && count <= MAX_SLICES) return { index, count };
   if (part !== "auto") return reject(text, SLICE);

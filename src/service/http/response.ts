@@ -4,7 +4,7 @@ import { createGunzip, gunzipSync } from "node:zlib";
 import { DAY_MS, formatSize } from "../../units.ts";
 import { AttemptFailure, type Quote, type ResponseHead } from "./attempt-failure.ts";
 
-/** No cache keeps a response for longer, and no service is asked for a later one. */
+/** No cache keeps a response for longer, and no longer wait is believed. */
 const YEAR_MS = 365 * DAY_MS;
 
 /** A header's value; repeated ones are joined as RFC 9110 allows. Null if it is absent. */
@@ -27,8 +27,8 @@ export function cachedMs(headers: IncomingHttpHeaders): number {
 
 /**
  * The delay that a Retry-After header requests: whole seconds, or a date, which is compared with the response's own
- * `Date` if there is one, because the local clock may be wrong. At most a year, because dates end. Null if it is malformed,
- * negative, zero or past.
+ * `Date` if there is one, because the local clock may be wrong. At most a year: much longer ones end beyond the dates that
+ * JavaScript has. Null if it is malformed, negative, zero or past.
  */
 export function parseRetryAfter(value: string | null, date: string | null, now: number): number | null {
   if (value === null) return null;
