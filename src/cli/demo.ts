@@ -105,8 +105,7 @@ async function showRuns(context: Context, organization: Organization, pool: Pool
   for (const { title, sql } of QUERIES) {
     printText(context, `\n# ${title}`);
     printText(context, sql.trim().replace(/^/gm, "  "));
-    const printer = printerOf(context);
-    printer.end(await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS }, printer.row, stop));
+    await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS }, printerOf(context), stop);
   }
 }
 

@@ -48,17 +48,15 @@ ORDER BY f.owner, f.library_name`;
 
 /** Exits with 0, also if no library matches. @throws UsageError for an owner that is neither stored nor listed */
 async function printLibraries(context: Context, options: LibrariesOptions, pattern?: string): Promise<number> {
-  const printer = printerOf(context, options, SPARE);
   const isTable = !options.csv && !options.json && !options.jsonl;
   const sql = selectLibraries(isTable ? `${KEY} AS library` : "f.owner, f.library_name");
   const values = [pattern === undefined ? null : toLike(pattern), options.owner];
   const config = loadSettings(context, { service: false, database: true });
-  const columns = await withDatabase(context, config, "require", async (pool, source) => {
+  await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
     const question = { sql, values, timeLimitMs: TIME_LIMIT_MS, operation: "listing the libraries" };
-    return runQuery(pool, question, printer.row, context.stop);
+    await runQuery(pool, question, printerOf(context, options, SPARE), context.stop);
   });
-  printer.end(columns);
   if (isTable && context.terminal.isOut) printText(context, explainWords("settled, owes").join("\n"), []);
   return EXIT.ok;
 }

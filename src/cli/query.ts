@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { runQuery } from "../db/read/run-query.ts";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
 import { csvFormat, jsonlFormat } from "../export/formats.ts";
-import { jsonPrinter, linePrinter, type RowPrinter, tablePrinter } from "../output/rows.ts";
+import { jsonPrinter, linePrinter, type OpenPrinter, tablePrinter } from "../output/rows.ts";
 import { printable } from "../printable.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption, parseText } from "./command.ts";
 import { withDatabase } from "./connections.ts";
@@ -30,7 +30,7 @@ export function printerOf(
   context: Context,
   { csv, json, jsonl }: Partial<RowOptions> = {},
   spare?: Readonly<Record<string, number>>,
-): RowPrinter {
+): OpenPrinter {
   const { print } = context;
   if (csv || jsonl) return linePrinter(print, csv ? csvFormat(false) : jsonlFormat);
   if (json) return jsonPrinter(print);
@@ -55,16 +55,14 @@ const MAX_TIMEOUT_MS = 900_000;
 
 /** Exits with 0, also without a row. */
 async function answerQuery(context: Context, options: QueryOptions, text?: string): Promise<number> {
-  const printer = printerOf(context, options);
   const timeLimitMs = parseDurationOption("--timeout", options.timeout, "30s or 10m");
   if (timeLimitMs < 1 || timeLimitMs > MAX_TIMEOUT_MS) throw new UsageError("--timeout must be from 1ms to 15m");
   const sql = await readStatement(context, text, options.file);
   const config = loadSettings(context, { service: false, database: true });
   const note = (text: string) => context.note(`simcat: ${printable(text)}`);
-  const columns = await withDatabase(context, config, "require", (pool) =>
-    runQuery(pool, { sql, timeLimitMs }, printer.row, context.stop, note),
+  await withDatabase(context, config, "require", (pool) =>
+    runQuery(pool, { sql, timeLimitMs }, printerOf(context, options), context.stop, note),
   );
-  printer.end(columns);
   return EXIT.ok;
 }
 
@@ -74,21 +72,21 @@ async function readStatement(context: Context, text: string | undefined, file: s
       hint: 'such as simcat query "SELECT count(*) FROM libraries"',
     });
   }
-  const bytes = text === undefined ? await readStatementFile(context, file ?? "") : Buffer.from(text);
-  const sql = bytes.toString("utf8");
-  if (!isUtf8(bytes) || sql.includes("\0"))
-    throw new UsageError("the query is not UTF-8 text", { hint: "save it in UTF-8" });
+  const sql = text ?? (await readStatementFile(context, file ?? ""));
   if (sql.trim() === "") throw new UsageError("the query is empty");
-  return sql.replace(/^\ufeff/, "");
+  return sql;
 }
 
-async function readStatementFile({ openInput, stop }: Context, path: string): Promise<Buffer> {
-  try {
-    // Not as the file /dev/stdin: a socket cannot be opened by its path, and a read of a file cannot be interrupted.
-    return path === "-" ? await readAll(addAbortSignal(stop, openInput())) : await readFile(path);
-  } catch (error) {
+async function readStatementFile({ openInput, stop }: Context, path: string): Promise<string> {
+  // Not as the file /dev/stdin: a socket cannot be opened by its path, and a read of a file cannot be interrupted.
+  const read = async () => (path === "-" ? readAll(addAbortSignal(stop, openInput())) : readFile(path));
+  const bytes = await read().catch((error: unknown) => {
     stop.throwIfAborted();
     const source = path === "-" ? "standard input" : path;
     throw new UsageError(`the query cannot be read from ${source}: ${fileErrorReason(error)}`, { cause: error });
-  }
+  });
+  if (!isUtf8(bytes) || bytes.includes(0))
+    throw new UsageError("the query is not UTF-8 text", { hint: "save it in UTF-8" });
+  // Without a byte order mark.
+  return new TextDecoder().decode(bytes);
 }

@@ -35,12 +35,12 @@ export async function readUnknown(
 }
 
 /** Passes the key of each known library to `onKey`; some more than once. */
-export function streamKnownKeys(
+export async function streamKnownKeys(
   connection: Connection,
   onKey: (key: LibraryKey) => void,
   source: ReadSource = "tables",
 ): Promise<void> {
-  return streamRows<LibraryKey & Record<string, unknown>>(
+  await streamRows<LibraryKey & Record<string, unknown>>(
     connection,
     `SELECT owner, library_name AS name FROM ${known(source)} k`,
     onKey,

@@ -22,38 +22,30 @@ export interface AnswerColumn {
   readonly type: "text" | "numeric" | "boolean" | "jsonb";
 }
 
-export type AnswerRow = readonly (string | null)[];
-
-const { builtins } = pg.types;
-
-const TYPES = new Map<number, AnswerColumn["type"]>([
-  [builtins.BOOL, "boolean"],
-  [builtins.JSON, "jsonb"],
-  [builtins.JSONB, "jsonb"],
-  ...[builtins.INT2, builtins.INT4, builtins.INT8, builtins.FLOAT4, builtins.FLOAT8, builtins.NUMERIC].map(
-    (oid) => [oid, "numeric"] as const,
-  ),
-]);
+/** Prints an answer: `add` each of its rows, then `end`. */
+export interface AnswerPrinter {
+  add(row: readonly (string | null)[]): void;
+  end(): void;
+}
 
 /**
  * Answers one question about the views, whose names need no schema. It cannot write: the transaction is read-only, has the
  * rights of the reader if this role may take them, and takes one statement, so none can end the transaction first.
- * Returns the columns. `onNotice` is called with what Postgres remarks, such as that the history does not reach back so far.
+ * `openPrinter` is called once, when the columns are known. `onNotice` is called with what Postgres remarks, such as that
+ * the history does not reach back so far.
  * @throws UsageError if Postgres refuses the statement or it takes too long, DatabaseError if the database fails
  */
 export async function runQuery(
   pool: Pool,
   { sql, values = [], timeLimitMs, operation }: Question,
-  onRow: (row: AnswerRow, columns: readonly AnswerColumn[]) => void,
+  openPrinter: (columns: readonly AnswerColumn[]) => AnswerPrinter,
   signal: AbortSignal,
   onNotice: (text: string) => void = () => {},
-): Promise<readonly AnswerColumn[]> {
-  let columns: readonly AnswerColumn[] = [];
-  const describe = (fields: readonly pg.FieldDef[]) => {
-    if (fields.length === 0) throw new UsageError("the statement returns no rows", { hint: "write a SELECT" });
-    if (columns.length === 0)
-      columns = fields.map(({ name, dataTypeID }) => ({ name, type: TYPES.get(dataTypeID) ?? "text" }));
-    return columns;
+): Promise<void> {
+  let opened: AnswerPrinter | undefined;
+  const printerOf = (fields: readonly pg.FieldDef[]) => {
+    opened ??= openPrinter(fields.map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) })));
+    return opened;
   };
   const statement: pg.QueryArrayConfig & { queryMode: "extended" } = {
     text: sql,
@@ -68,20 +60,29 @@ export async function runQuery(
     await connection.query(
       `SET LOCAL search_path = simcat_report, public; SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)}`,
     );
-    const work = () =>
-      streamRows<string[]>(connection, statement, (row, fields) => onRow(row, describe(fields)), describe);
+    const work = () => streamRows<string[]>(connection, statement, (row, fields) => printerOf(fields).add(row));
     connection.on("notice", hear);
-    await cancelOnAbort(pool, connection, work, signal)
+    return cancelOnAbort(pool, connection, work, signal)
       .catch((error: unknown) => {
         throw operation === undefined ? toRefusal(error, sql, timeLimitMs) : asDatabaseError(operation, error);
       })
       .finally(() => connection.off("notice", hear));
-    return columns;
   };
-  return readSnapshot(pool, operation ?? OPERATION, read, signal);
+  const fields = await readSnapshot(pool, operation ?? OPERATION, read, signal);
+  if (fields.length === 0) throw new UsageError("the statement returns no rows", { hint: "write a SELECT" });
+  printerOf(fields).end();
 }
 
 const OPERATION = "the query";
+
+const { builtins } = pg.types;
+const { INT2, INT4, INT8, FLOAT4, FLOAT8, NUMERIC } = builtins;
+
+function typeOf(oid: number): AnswerColumn["type"] {
+  if (oid === builtins.BOOL) return "boolean";
+  if (oid === builtins.JSON || oid === builtins.JSONB) return "jsonb";
+  return [INT2, INT4, INT8, FLOAT4, FLOAT8, NUMERIC].includes(oid) ? "numeric" : "text";
+}
 
 const ANSWER_TYPES = { getTypeParser: (oid: number) => (text: string) => toText(oid, text) };
 
@@ -126,34 +127,25 @@ function toRefusal(error: unknown, sql: string, timeLimitMs: number): unknown {
     return asDatabaseError(OPERATION, error);
   const { code = "", message, hint, position } = error;
   if (code === CANCELLED && message.includes("statement timeout")) {
-    const limit = formatSpan(timeLimitMs);
-    return new UsageError(`the query took longer than ${limit}`, {
-      hint: "allow more with --timeout 10m",
-      cause: error,
-    });
+    const summary = `the query took longer than ${formatSpan(timeLimitMs)}`;
+    return new UsageError(summary, { hint: "allow more with --timeout 10m", cause: error });
   }
   if (SERVER_FAILURE.test(code)) return asDatabaseError(OPERATION, error);
   const place = position === undefined ? "" : `, ${formatPlace(sql, Number(position))}`;
+  const ownHint = message.includes("multiple commands") ? "give one statement" : QUERY_HINTS[code];
   return new UsageError(`the query failed: ${message}${place} (${code})`, {
-    hint: hintOf(error) ?? hint ?? null,
+    hint: ownHint ?? hint ?? null,
     cause: error,
   });
 }
 
-function hintOf({ code, message }: pg.DatabaseError): string | null {
-  if (message.includes("multiple commands")) return "give one statement";
-  switch (code) {
-    case "25006":
-    case "55000":
-      return "simcat query only reads";
-    case "42501":
-      return "it has the rights of simcat_reader, which reads the views of simcat_report";
-    case "42P01":
-      return "docs/reference/views.md lists the views, and so does: SELECT table_name FROM information_schema.views";
-    default:
-      return null;
-  }
-}
+/** By SQLSTATE. */
+const QUERY_HINTS: Readonly<Record<string, string>> = {
+  "25006": "simcat query only reads",
+  "42501": "it has the rights of simcat_reader, which reads the views of simcat_report",
+  "42P01": "docs/reference/views.md lists the views, and so does: SELECT table_name FROM information_schema.views",
+  "55000": "simcat query only reads",
+};
 
 /** `position` counts characters from 1. */
 function formatPlace(sql: string, position: number): string {

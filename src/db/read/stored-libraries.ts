@@ -90,14 +90,14 @@ const rowsInSlice = (relation: string, slice?: Slice) =>
 const WITH_MEMORY = "SET LOCAL work_mem = '64MB'";
 
 /** Passes each stored library, and its text for `parseStored`; a million are never in memory at once. In the caller's transaction. */
-export function streamStored(
+export async function streamStored(
   connection: Connection,
   onLibrary: (library: StoredLibrary, text: string) => void,
   source: ReadSource = "tables",
   slice?: Slice,
 ): Promise<void> {
   const select = `${WITH_MEMORY}; ${selectStored(source, slice)}`;
-  return streamRows<Row>(connection, select, ({ line }) => onLibrary(parseStored(line), line));
+  await streamRows<Row>(connection, select, ({ line }) => onLibrary(parseStored(line), line));
 }
 
 /** All stored libraries, by `keyText`. In the caller's transaction. */

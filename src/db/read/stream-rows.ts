@@ -3,33 +3,28 @@ import { type Connection, oneRow, type Pool } from "../connect.ts";
 
 /**
  * Passes each row of a query to `onRow` as it arrives, with the columns of the result, so that the rows are never all in memory.
- * `onEnd` is called after the last row. An error that either throws is thrown after the query has ended, and no further row is passed.
+ * An error that it throws is thrown after the query has ended, and no further row is passed. Returns the columns.
  */
 export function streamRows<Row extends pg.QueryResultRow>(
   connection: Connection,
   text: string | pg.QueryConfig,
   onRow: (row: Row, columns: readonly pg.FieldDef[]) => void,
-  onEnd: (columns: readonly pg.FieldDef[]) => void = () => {},
-): Promise<void> {
+): Promise<readonly pg.FieldDef[]> {
   return new Promise((resolve, reject) => {
     let failure: { readonly thrown: unknown } | null = null;
-    const attempt = (work: () => void) => {
-      try {
-        if (failure === null) work();
-      } catch (thrown) {
-        failure = { thrown };
-      }
-    };
     const query = new pg.Query<Row>(text, (error, result) => {
-      if (error) return reject(error);
-      attempt(() => onEnd(result.fields));
-      if (failure === null) resolve();
+      if (error) reject(error);
+      else if (failure === null) resolve(result.fields);
       else reject(failure.thrown);
     });
     query.on("row", (row, result) => {
       // The driver also collects all rows in its result.
       if (result) result.rows.length = 0;
-      attempt(() => onRow(row, result?.fields ?? []));
+      try {
+        if (failure === null) onRow(row, result?.fields ?? []);
+      } catch (thrown) {
+        failure = { thrown };
+      }
     });
     connection.query(query);
   });
