@@ -62,6 +62,7 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
   [["simcat", "backfill", "--re"], ["--restart"]],
   [["simcat", "export", "--format", "p"], ["parquet"]],
   [["simcat", "completion", "b"], ["bash"]],
+  [["simcat", "report", "--since", ""], []],
   [["simcat", "sync", "--owner", ""], ["ann"]],
   [
     ["simcat", "sync", "--library", "ann/"],
