@@ -1,11 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
-import { isatty, ReadStream } from "node:tty";
+import { createInterface } from "node:readline";
+import { isatty, ReadStream, WriteStream } from "node:tty";
 import { parseEnv } from "node:util";
 import type { Name } from "../config/settings.ts";
 import { EXIT, fileErrorReason, InterruptedError, UsageError } from "../errors.ts";
@@ -15,6 +12,7 @@ import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
 import type { DefineCommand } from "./command.ts";
 import { type Context, outputLook, printText } from "./context.ts";
+import { replaceFile } from "./write-output.ts";
 
 interface InitOptions {
   readonly baseUrl?: string;
@@ -47,7 +45,7 @@ interface Step {
   readonly check: (context: Context) => Promise<CheckLine[]>;
 }
 
-const steps = ({ baseUrl, apiKey, databaseUrl }: InitOptions): readonly Step[] => {
+const listSteps = ({ baseUrl, apiKey, databaseUrl }: InitOptions): readonly Step[] => {
   const service = [
     { name: "SIMCAT_BASE_URL", option: "--base-url", text: "Base URL of the service", given: baseUrl },
     { name: "SIMCAT_API_KEY", option: "--api-key", text: "API key (not shown)", given: apiKey, isHidden: true },
@@ -61,171 +59,123 @@ const steps = ({ baseUrl, apiKey, databaseUrl }: InitOptions): readonly Step[] =
 };
 
 /**
- * Writes the settings of the service and the database to `.env`, after each was tested. Exits like `simcat check`, and then
- * writes nothing.
+ * Writes the settings of the service and the database to `.env`, after each was tested. On a terminal it asks until the
+ * answers pass their checks. Otherwise it exits like `simcat check`, and then writes nothing.
  */
 async function init(context: Context, options: InitOptions): Promise<number> {
+  const { environment, dotenv, terminal } = context;
   const path = resolve(".env");
   if (!options.force && existsSync(path))
     throw new UsageError(`${path} exists, and was not changed`, { hint: "--force replaces these settings in it" });
-  const prompt = openPrompt(context);
-  try {
-    const answers = new Map<Name, string>();
-    if (prompt === null) assertGiven(context, options);
-    for (const step of steps(options)) {
-      const exitCode = await answerAndCheck(context, prompt, step, answers);
-      if (exitCode !== EXIT.ok) return exitCode;
-    }
-    await saveSettings(path, answers);
-  } finally {
-    prompt?.close();
+  const isAsked = terminal.isErr && isatty(0);
+  const steps = listSteps(options);
+  const all = steps.flatMap(({ questions }) => questions);
+  const answers = new Map<Name, string>();
+  for (const { name, given } of all) {
+    // A terminal is asked about what an existing file has.
+    const known = given ?? (isAsked && dotenv.has(name) ? undefined : environment[name]);
+    if (known !== undefined) answers.set(name, known);
   }
+  const isMissing = ({ name }: InitQuestion) => !answers.has(name) && !environment[`${name}_FILE`];
+  if (!isAsked) assertNone(all.filter(isMissing));
+  for (const { questions, check } of steps) {
+    for (;;) {
+      const asked = isAsked ? questions.filter(isMissing) : [];
+      for (const question of asked) answers.set(question.name, await ask(context, question));
+      const exitCode = await checkAnswers(context, answers, check);
+      if (exitCode === EXIT.ok) break;
+      if (!isAsked) return exitCode;
+      for (const { name } of questions) answers.delete(name);
+      if (!questions.some(isMissing)) return exitCode;
+    }
+  }
+  await saveSettings(path, answers);
   printText(context, `\nwrote ${path}, which only you can read\nnext: simcat backfill`);
   return EXIT.ok;
 }
 
-/** Asks until the answers pass their checks; without a terminal once. Returns the exit code of the checks. */
-async function answerAndCheck(
-  context: Context,
-  prompt: Prompt | null,
-  { questions, check }: Step,
-  answers: Map<Name, string>,
-): Promise<number> {
-  for (let attempt = 1; ; attempt++) {
-    for (const question of questions) {
-      const known = attempt === 1 ? findKnown(context, question, prompt !== null) : undefined;
-      const answer = known ?? (await ask(context, question, prompt));
-      if (answer !== null) answers.set(question.name, answer);
-    }
-    const given = { ...context, environment: { ...context.environment, ...Object.fromEntries(answers) } };
-    const invalid = checkConfiguration(given).filter(({ result }) => result === "fail");
-    const lines = invalid.length > 0 ? invalid : await check(given);
-    printText(context, context.mask(formatCheckLines(lines, outputLook(context))));
-    const exitCode = checkExitCode(lines);
-    if (exitCode === EXIT.ok || prompt === null) return exitCode;
-  }
-}
-
-/** The value of an option or of the environment. A terminal is asked about what an existing `.env` has. */
-function findKnown(
-  { environment, dotenv }: Context,
-  { name, given }: InitQuestion,
-  isAsked: boolean,
-): string | undefined {
-  return given ?? (isAsked && dotenv.has(name) ? undefined : environment[name]);
-}
-
-/** @throws UsageError that names every setting that is missing, if there is no terminal to ask on */
-function assertGiven(context: Context, options: InitOptions): void {
-  const missing = steps(options)
-    .flatMap(({ questions }) => questions)
-    .filter((question) => !question.isOptional && findKnown(context, question, false) === undefined)
-    .filter(({ name }) => !context.environment[`${name}_FILE`]);
-  if (missing.length === 0) return;
-  const names = missing.map(({ name }) => name).join(" and ");
-  const are = missing.length === 1 ? "is" : "are";
+/** @throws UsageError that names every setting that is missing, because there is no terminal to ask on */
+function assertNone(missing: readonly InitQuestion[]): void {
+  const required = missing.filter(({ isOptional }) => !isOptional);
+  if (required.length === 0) return;
+  const names = required.map(({ name }) => name).join(" and ");
+  const are = required.length === 1 ? "is" : "are";
   throw new UsageError(`${names} ${are} not set, and there is no terminal to ask on`, {
-    hint: `give ${missing.map(({ option }) => option).join(" and ")}`,
+    hint: `give ${required.map(({ option }) => option).join(" and ")}`,
   });
 }
 
-/** Null for a setting that a file has (`NAME_FILE`), or that nobody can be asked for. */
-async function ask({ environment }: Context, question: InitQuestion, prompt: Prompt | null): Promise<string | null> {
-  const { name, text, isHidden = false, isOptional = false } = question;
-  if (environment[`${name}_FILE`] || prompt === null) return null;
-  for (;;) {
-    const answer = await prompt.ask(`${text}: `, isHidden);
-    if (answer !== "" || isOptional) return answer;
-  }
+/** Prints the checks of the answers. Returns their exit code. */
+async function checkAnswers(
+  context: Context,
+  answers: ReadonlyMap<Name, string>,
+  check: Step["check"],
+): Promise<number> {
+  const given = { ...context, environment: { ...context.environment, ...Object.fromEntries(answers) } };
+  const invalid = checkConfiguration(given).filter(({ result }) => result === "fail");
+  const lines = invalid.length > 0 ? invalid : await check(given);
+  printText(context, context.mask(formatCheckLines(lines, outputLook(context))));
+  return checkExitCode(lines);
 }
 
-type Prompt = NonNullable<ReturnType<typeof openPrompt>>;
-
-/** Asks on the terminal. Null if nobody can answer: standard input or standard error is no terminal. */
-function openPrompt({ terminal, draw, stop }: Context) {
-  if (!terminal.isErr || !isatty(0)) return null;
-  let isMuted = false;
-  const output = new Writable({
-    write(text, _encoding, done) {
-      if (!isMuted) draw(String(text));
-      done();
-    },
-  });
+/** Returns the answer of the terminal, trimmed. @throws InterruptedError at Ctrl-C and Ctrl-D */
+async function ask(
+  { draw, stop }: Context,
+  { text, isHidden = false, isOptional = false }: InitQuestion,
+): Promise<string> {
+  const prompt = `${text}: `;
   const input = new ReadStream(0);
-  const lines = createInterface({ input, output, terminal: true });
-  const ended = new AbortController();
-  const onEnd = () => ended.abort(new InterruptedError("SIGINT"));
-  lines.on("SIGINT", onEnd).on("close", onEnd);
-  return {
-    /** Returns the answer, trimmed. A hidden one is not shown while it is typed. @throws InterruptedError at Ctrl-C and Ctrl-D */
-    async ask(question: string, isHidden: boolean): Promise<string> {
-      const answered = lines.question(question, { signal: AbortSignal.any([ended.signal, stop]) });
-      isMuted = isHidden;
-      try {
-        return (await answered).trim();
-      } catch {
-        stop.throwIfAborted();
-        throw ended.signal.reason;
-      } finally {
-        isMuted = false;
-        if (isHidden) draw("\n");
-      }
-    },
-    close() {
-      lines.off("close", onEnd).close();
-      // A paused terminal keeps the process alive.
-      input.destroy();
-    },
-  };
+  // Without an output, readline does not show what is typed.
+  const shown = isHidden ? {} : { output: new WriteStream(2) };
+  const lines = createInterface({ input, ...shown, prompt, terminal: true, signal: stop });
+  try {
+    const showPrompt = () => (isHidden ? draw(prompt) : lines.prompt());
+    showPrompt();
+    for await (const line of lines) {
+      if (isHidden) draw("\n");
+      const answer = line.trim();
+      if (answer !== "" || isOptional) return answer;
+      showPrompt();
+    }
+    draw("\n");
+    stop.throwIfAborted();
+    throw new InterruptedError("SIGINT");
+  } finally {
+    lines.close();
+    // A paused terminal keeps the process alive.
+    input.destroy();
+  }
 }
 
 /** Replaces these settings in the file, or creates it. Only its owner can read it. */
 async function saveSettings(path: string, answers: ReadonlyMap<Name, string>): Promise<void> {
-  const target = existsSync(path) ? realpathSync(path) : path;
   const before = existsSync(path) ? readExisting(path) : "";
   const kept = before.replace(ASSIGNMENT, (text, name) => (answers.has(name) ? "" : text)).trimEnd();
-  const given = [...answers]
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name}=${quote(name, value)}\n`)
-    .join("");
-  const text = `${kept === "" ? "" : `${kept}\n`}${given}`;
-  assertKept(path, parseEnv(before), parseEnv(text), answers);
-  const temporary = `${target}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
+  const given = [...answers].filter(([, value]) => value !== "");
+  const lines = [...(kept === "" ? [] : [kept]), ...given.map(([name, value]) => `${name}=${quote(name, value)}`)];
+  const text = lines.map((line) => `${line}\n`).join("");
+  const after: NodeJS.Dict<string> = parseEnv(text);
+  const expected: NodeJS.Dict<string> = { ...parseEnv(before), ...Object.fromEntries(answers) };
+  const names = Object.keys({ ...expected, ...after });
+  // A quote in the file that has no end would hide what follows it.
+  const unclear = names.find((name) => (after[name] ?? "") !== (expected[name] ?? ""));
+  if (unclear !== undefined)
+    throw new UsageError(`${path} was not changed: its quotes leave ${unclear} unclear`, { hint: "edit it by hand" });
+  const target = existsSync(path) ? realpathSync(path) : path;
+  await replaceFile(target, Buffer.from(text), 0o600).catch((error: unknown) => {
     throw new UsageError(`${path} cannot be written: ${fileErrorReason(error)}`, { cause: error });
-  }
+  });
 }
 
 /** The text of the file, without a byte order mark. @throws UsageError if it is not UTF-8, because decoding would change it */
 function readExisting(path: string): string {
   const bytes = readFileSync(path);
   if (!isUtf8(bytes)) throw new UsageError(`${path} was not changed: it is not UTF-8`, { hint: "edit it by hand" });
-  return bytes
-    .toString("utf8")
-    .replace(/^\ufeff/, "")
-    .replaceAll("\r\n", "\n");
+  return new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
 }
 
 /** An assignment with its value, which has several lines if it is quoted. */
 const ASSIGNMENT = /^[^\S\n]*(?:export\s+)?(\w+)[^\S\n]*=[^\S\n]*(?:"[^"]*"|'[^']*'|`[^`]*`)?.*(?:\n|$)/gm;
-
-/** @throws UsageError if another setting than the answers would change, because a quote in the file has no end */
-function assertKept(
-  path: string,
-  before: NodeJS.Dict<string>,
-  after: NodeJS.Dict<string>,
-  answers: ReadonlyMap<Name, string>,
-): void {
-  const expected = { ...before };
-  for (const [name, value] of answers) expected[name] = value === "" ? undefined : value;
-  const wrong = Object.keys({ ...expected, ...after }).find((name) => after[name] !== expected[name]);
-  if (wrong === undefined) return;
-  throw new UsageError(`${path} was not changed: its quotes leave ${wrong} unclear`, { hint: "edit it by hand" });
-}
 
 /** The value as a `.env` file holds it. @throws UsageError for one that none can hold */
 function quote(name: Name, value: string): string {

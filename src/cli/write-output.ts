@@ -19,15 +19,18 @@ export async function writeOutput(path: string, bytes: Buffer, signal: AbortSign
     if (hasErrorCode(error, "ENOENT")) return null;
     throw error;
   });
-  if (found?.isFile()) return replaceFile(await fs.realpath(path), bytes, found.mode);
+  if (found?.isFile()) {
+    await fs.access(path, constants.W_OK);
+    return replaceFile(await fs.realpath(path), bytes, found.mode);
+  }
   // A pipe that nothing reads is an error instead of a wait that cannot be interrupted.
   const { O_WRONLY, O_CREAT, O_NONBLOCK, O_NOCTTY } = constants;
   const handle = await fs.open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY, 0o644);
   await writeAll(handle.fd, bytes, signal).finally(() => handle.close());
 }
 
-async function replaceFile(file: string, bytes: Buffer, mode: number): Promise<void> {
-  await fs.access(file, constants.W_OK);
+/** Replaces a file atomically, or creates it. */
+export async function replaceFile(file: string, bytes: Buffer, mode: number): Promise<void> {
   const temporary = join(dirname(file), `.simcat-${randomUUID()}.tmp`);
   try {
     await fs.writeFile(temporary, bytes, { flag: "wx", mode: 0o600, flush: true });

@@ -114,9 +114,9 @@ test("keeps values of several lines, and writes through a link", async () => {
 
 describe("on a terminal", () => {
   /** Runs it on a pseudo-terminal. `type` waits until the output ends with a question. */
-  function start() {
+  function start(more: Readonly<Record<string, string>> = {}) {
     const command = `${process.execPath} ${MAIN} init`;
-    const environment = { SIMCAT_STATE_DIR: join(directory, "state"), TERM: "xterm" };
+    const environment = { SIMCAT_STATE_DIR: join(directory, "state"), TERM: "xterm", ...more };
     const running = startProgram("script", ["-qec", command, "/dev/null"], environment, {
       cwd: directory,
       stdio: ["pipe", "pipe", "pipe"],
@@ -143,14 +143,34 @@ describe("on a terminal", () => {
     expect(readFileSync(file(), "utf8")).toBe(`SIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\n`);
   });
 
-  test("ends at Ctrl-C without a file", async () => {
-    const { running, type } = start();
-    await type("Base URL of the service", "\u0003");
-    expect(await running.ended).toMatchObject({
-      code: 130,
-      stdout: expect.stringMatching(/\nsimcat: stopped by SIGINT\r\n$/),
+  test.each(["Ctrl-C", "Ctrl-D"])("ends at %s without a file, also while it hides what is typed", async (key) => {
+    for (const end of ["visible", "hidden"]) {
+      const { running, type } = start();
+      if (end === "hidden") await type("Base URL of the service", `${baseUrl}\r`);
+      await type(end === "hidden" ? "API key" : "Base URL", key === "Ctrl-C" ? "\u0003" : "\u0004");
+      expect(await running.ended).toMatchObject({
+        code: 130,
+        stdout: expect.stringMatching(/\nsimcat: stopped by SIGINT\r\n$/),
+      });
+      expect(() => statSync(file())).toThrow("ENOENT");
+    }
+  });
+
+  test("ends if the database of a file cannot be reached, because nothing is left to ask (fault 226)", async () => {
+    const urlFile = join(directory, "url");
+    writeFileSync(urlFile, "postgres://a:secret-word@127.0.0.1:1/x");
+    const settings = { SIMCAT_BASE_URL: baseUrl, SIMCAT_API_KEY: KEY, DATABASE_URL_FILE: urlFile };
+    expect(await start(settings).running.ended).toMatchObject({
+      code: 69,
+      stdout: expect.stringMatching(/^(?=[\s\S]*database .*ECONNREFUSED)(?!.*secret-word)/),
     });
-    expect(() => statSync(file())).toThrow("ENOENT");
+  });
+
+  test("asks again after an empty answer", async () => {
+    const { running, type } = start();
+    await type("Base URL of the service", "\r");
+    await type("Base URL of the service[^:]*: [^:]*Base URL of the service", "\u0003");
+    expect(await running.ended).toMatchObject({ code: 130 });
   });
 });
 
