@@ -1,5 +1,4 @@
 import type { Readable } from "node:stream";
-import { WriteStream } from "node:tty";
 import { aborted } from "../async.ts";
 import type { Environment } from "../config/readers.ts";
 import { createLook, type Look } from "../output/look.ts";
@@ -75,13 +74,6 @@ export function noteText({ terminal, note, mask }: Context, text: string): void 
 
 /** How text for people looks on standard output. */
 export const outputLook = ({ terminal }: Context): Look => createLook(terminal.isOut, terminal.isOutColored ?? false);
-
-/** Whether a stream gets colors. Without `--color`, Node decides: by FORCE_COLOR, or on a terminal by NO_COLOR and TERM. */
-export function hasColors(when: string, { FORCE_COLOR, ...environment }: Environment, isTerminal: boolean): boolean {
-  if (when !== "auto") return when === "always";
-  const { getColorDepth } = WriteStream.prototype;
-  return FORCE_COLOR === undefined ? isTerminal && getColorDepth(environment) > 2 : getColorDepth({ FORCE_COLOR }) > 2;
-}
 
 /** Resolves at the first SIGHUP, SIGINT or SIGTERM, which is the normal end of a command that runs until it is stopped. */
 export async function waitForSignal({ stop }: Context): Promise<void> {

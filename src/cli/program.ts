@@ -1,7 +1,9 @@
+import { WriteStream } from "node:tty";
 import { Command, CommanderError, Help, Option } from "commander";
+import type { Environment } from "../config/readers.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import type { Action, ActionRunner, DefineCommand } from "./command.ts";
-import { type Context, hasColors } from "./context.ts";
+import type { Context } from "./context.ts";
 
 interface CommandEntry {
   readonly description: string;
@@ -216,6 +218,13 @@ function withGlobalOptions(context: Context, { quiet, verbose, color }: GlobalOp
     environment: level === undefined ? environment : { ...environment, SIMCAT_LOG_LEVEL: level },
     terminal: { ...terminal, isOutColored: isColored(terminal.isOut), isErrColored: isColored(terminal.isErr) },
   };
+}
+
+/** Whether a stream gets colors. Without `--color`, Node decides: by FORCE_COLOR, or on a terminal by NO_COLOR and TERM. */
+export function hasColors(when: string, { FORCE_COLOR, ...environment }: Environment, isTerminal: boolean): boolean {
+  if (when !== "auto") return when === "always";
+  const { getColorDepth } = WriteStream.prototype;
+  return FORCE_COLOR === undefined ? isTerminal && getColorDepth(environment) > 2 : getColorDepth({ FORCE_COLOR }) > 2;
 }
 
 /** The first word that is not an option; for `help NAME` the second. */

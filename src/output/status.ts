@@ -47,7 +47,7 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
   const titles = [
     "run",
     "kind",
-    { title: "status", min: 7, paint: (cell: string) => look.paint(toneOf(cell.trim()), cell) },
+    { title: "status", paint: (cell: string) => look.paint(toneOf(cell.trim()), cell) },
     "started",
     { title: "took", spare: 3 },
     { title: "at", spare: 4 },

@@ -1,9 +1,8 @@
+import getStringWidth from "fast-string-truncated-width";
 import { printable } from "../printable.ts";
 
 export interface TableColumn {
   readonly title: string;
-  /** The narrowest width to which cells are cut if the table is too wide. Default: 8; numbers are never cut. */
-  readonly min?: number;
   /** Columns with this are left out before cells are cut, the highest number first. */
   readonly spare?: number;
   /** Colors a cell, padded to the column's width, unless the table is wider than the terminal. */
@@ -11,7 +10,8 @@ export interface TableColumn {
 }
 
 const COLUMN_GAP = 2;
-const DEFAULT_MIN_WIDTH = 8;
+/** The narrowest width to which texts are cut if the table is too wide. Numbers are never cut. */
+const MIN_TEXT_WIDTH = 8;
 const FORMATTED_NUMBER = /^[-+]?\d[\d,.]*(?: ?%)?$/;
 
 /**
@@ -66,9 +66,7 @@ function leaveOutSpare(all: readonly Cells[], columns: number): readonly Cells[]
 function fitWidths(all: readonly Cells[], columns: number): number[] {
   const widths = all.map(({ width }) => width);
   while (totalOf(widths) > columns) {
-    const room = all.map(({ width, right, min = right ? width : DEFAULT_MIN_WIDTH }, index) =>
-      (widths[index] ?? 0) > min ? (widths[index] ?? 0) : 0,
-    );
+    const room = widths.map((width, index) => (all[index]?.right || width <= MIN_TEXT_WIDTH ? 0 : width));
     const widest = Math.max(0, ...room);
     if (widest === 0) break;
     widths[room.indexOf(widest)] = widest - 1;
@@ -88,34 +86,16 @@ function pad(cell: string, width: number, right: boolean): string {
 
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Characters that take two columns of a terminal: scripts of East Asia, full-width forms, emoji. */
-const WIDE =
-  /^(?:[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation})|\ufe0f/u;
-/** Characters that take no column. */
-const EMPTY = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
-
-/** The number of terminal columns that the text takes. */
-export function widthOf(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
-  let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) width += widthOfGrapheme(segment);
-  return width;
-}
+/** The number of terminal columns that the text takes, without its colors. */
+export const widthOf = (text: string): number => getStringWidth(text, {}, { controlWidth: 1 }).width;
 
 /** The text, cut to this width and ended with a … if it is wider. */
 export function truncate(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = "";
-  let left = columns - 1;
   for (const { segment } of GRAPHEMES.segment(text)) {
-    left -= widthOfGrapheme(segment);
-    if (left < 0) break;
+    if (widthOf(kept + segment) >= columns) break;
     kept += segment;
   }
   return columns > 0 ? `${kept}…` : "";
-}
-
-function widthOfGrapheme(grapheme: string): number {
-  if (EMPTY.test(grapheme)) return 0;
-  return WIDE.test(grapheme) ? 2 : 1;
 }

@@ -13,11 +13,9 @@ const LABEL = /^.{0,30} {2,}(?=\S)/;
 export function wrapText(text: string, columns: number): string {
   return text
     .split("\n")
-    .map((line) => (screenWidth(line) > columns ? wrapLine(line, columns) : line))
+    .map((line) => (widthOf(line) > columns ? wrapLine(line, columns) : line))
     .join("\n");
 }
-
-const screenWidth = (text: string) => widthOf(stripVTControlCharacters(text));
 
 function wrapLine(line: string, columns: number): string {
   const labelWidth = LABEL.exec(stripVTControlCharacters(line))?.[0].length ?? 0;
@@ -28,7 +26,7 @@ function wrapLine(line: string, columns: number): string {
   const lines: string[] = [];
   let current = "";
   for (const word of words) {
-    if (screenWidth(current) >= labelWidth && current !== "" && screenWidth(current + word) > columns) {
+    if (widthOf(current) >= labelWidth && current !== "" && widthOf(current + word) > columns) {
       lines.push(current);
       current = indent + word.trimStart();
     } else current += word;

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { hasColors } from "../../src/cli/context.ts";
+import { hasColors } from "../../src/cli/program.ts";
 import { callCli } from "../support/call-cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
