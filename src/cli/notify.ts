@@ -8,34 +8,33 @@ import { type Context, noteText } from "./context.ts";
 export function notify(
   context: Context,
   config: Pick<Config, "logFormat" | "logLevel">,
-  level: "debug" | "info" | "warn",
+  level: "debug" | "info" | "warn" | "error",
   code: string,
   text: string,
 ): void {
   const { terminal, draw, mask } = context;
   const log = createLog(config, terminal.isErr, draw, mask);
   if (!log.isLevelEnabled(level)) return;
-  if (isPretty(config, terminal.isErr)) noteText(context, level === "warn" ? `simcat: ${text}` : text);
+  const isProblem = level === "warn" || level === "error";
+  if (isPretty(config, terminal.isErr)) noteText(context, isProblem ? `simcat: ${printableLines(text)}` : text);
   else log[level]({ code }, mask(text));
 }
 
 /** Reports the error that ended a command. Returns the exit code. */
 export function printError(context: Context, thrown: unknown): number {
-  const { environment, terminal, draw, mask } = context;
+  const { environment, terminal } = context;
   const error = toError(thrown);
   const { SIMCAT_LOG_FORMAT: format } = environment;
-  const logFormat = format === "json" || format === "pretty" ? format : "auto";
+  const config = { logFormat: format === "json" || format === "pretty" ? format : "auto", logLevel: "error" } as const;
   const isExpected = error instanceof SimcatError;
   // The summary of an interrupted run has the hint.
   const message = error instanceof InterruptedError ? error.summary : error.message;
-  const text = isExpected ? message : (error.stack ?? String(error));
-  if (isPretty({ logFormat }, terminal.isErr)) {
-    noteText(context, `simcat: ${printableLines(text)}`);
-    if (!isExpected)
-      noteText(context, "This is a bug in simcat or a fault of this machine. Stored data is intact; run it again.");
-  } else {
-    const log = createLog({ logFormat, logLevel: "error" }, terminal.isErr, draw, mask);
-    log.error({ code: isExpected ? error.code : "failed" }, mask(text));
+  if (isExpected) {
+    notify(context, config, "error", error.code, message);
+    return error.exitCode;
   }
-  return isExpected ? error.exitCode : EXIT.failed;
+  notify(context, config, "error", "failed", error.stack ?? String(error));
+  if (isPretty(config, terminal.isErr))
+    noteText(context, "This is a bug in simcat or a fault of this machine. Stored data is intact; run it again.");
+  return EXIT.failed;
 }

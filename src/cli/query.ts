@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { buffer as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
@@ -79,7 +79,7 @@ async function readStatement(context: Context, text: string | undefined, file: s
 
 async function readStatementFile({ openInput, stop }: Context, path: string): Promise<string> {
   // Not as the file /dev/stdin: a socket cannot be opened by its path, and a read of a file cannot be interrupted.
-  const read = async () => (path === "-" ? readAll(addAbortSignal(stop, openInput())) : readFile(path));
+  const read = async () => readAll(addAbortSignal(stop, path === "-" ? openInput() : createReadStream(path)));
   const bytes = await read().catch((error: unknown) => {
     stop.throwIfAborted();
     const source = path === "-" ? "standard input" : path;

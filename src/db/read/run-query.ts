@@ -56,7 +56,7 @@ export async function runQuery(
   };
   const hear = ({ message = "" }: { readonly message?: string | undefined }) => onNotice(message);
   const read = async (connection: Connection) => {
-    await takeReaderRights(connection);
+    await connection.query(TAKE_READER_RIGHTS);
     await connection.query(
       `SET LOCAL search_path = simcat_report, public; SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)}`,
     );
@@ -101,19 +101,19 @@ function toText(oid: number, text: string): string {
   }
 }
 
-/** The reader of this role's prefix comes first: deploy/roles.sql makes north_writer and north_reader. */
-const SELECT_READER = `
-SELECT rolname AS name FROM pg_roles
-WHERE rolname IN (regexp_replace(current_user, '_(writer|migrator)$', '_reader'), 'simcat_reader') AND rolname LIKE '%\\_reader'
-  AND pg_has_role(oid, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)
-  AND has_schema_privilege(oid, 'simcat_report', 'USAGE')
-ORDER BY rolname = 'simcat_reader'
-LIMIT 1`;
-
-async function takeReaderRights(connection: Connection): Promise<void> {
-  const { rows } = await connection.query<{ name: string }>(SELECT_READER);
-  for (const { name } of rows) await connection.query("SELECT set_config('role', $1, true)", [name]);
-}
+/**
+ * Takes the rights of the reader if there is one. That of this role's prefix comes first: deploy/roles.sql makes north_writer
+ * and north_reader.
+ */
+const TAKE_READER_RIGHTS = `
+SELECT set_config('role', name, true) FROM (
+  SELECT rolname AS name FROM pg_roles
+  WHERE rolname IN (regexp_replace(current_user, '_(writer|migrator)$', '_reader'), 'simcat_reader') AND rolname LIKE '%\\_reader'
+    AND pg_has_role(oid, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)
+    AND has_schema_privilege(oid, 'simcat_report', 'USAGE')
+  ORDER BY rolname = 'simcat_reader'
+  LIMIT 1
+) AS reader`;
 
 /** Classes of SQLSTATEs that a statement does not cause: resources, the server's own system, a bug of the server. */
 const SERVER_FAILURE = /^(53|57|58|XX)/;
@@ -121,22 +121,18 @@ const CANCELLED = "57014";
 
 /** A UsageError if the statement is the cause. Otherwise a DatabaseError, which nothing repeats: rows may have been printed. */
 function toRefusal(error: unknown, sql: string, timeLimitMs: number): unknown {
-  if (error instanceof pg.DatabaseError && error.message.startsWith("bind message supplies"))
-    return new UsageError("the query has parameters such as $1", { hint: "write their values", cause: error });
-  if (!(error instanceof pg.DatabaseError) || isConnectionLost(error) || isContention(error))
-    return asDatabaseError(OPERATION, error);
+  if (!(error instanceof pg.DatabaseError)) return asDatabaseError(OPERATION, error);
   const { code = "", message, hint, position } = error;
-  if (code === CANCELLED && message.includes("statement timeout")) {
-    const summary = `the query took longer than ${formatSpan(timeLimitMs)}`;
-    return new UsageError(summary, { hint: "allow more with --timeout 10m", cause: error });
-  }
-  if (SERVER_FAILURE.test(code)) return asDatabaseError(OPERATION, error);
+  const refuse = (summary: string, hint: string | null) => new UsageError(summary, { hint, cause: error });
+  if (message.startsWith("bind message supplies"))
+    return refuse("the query has parameters such as $1", "write their values");
+  if (code === CANCELLED && message.includes("statement timeout"))
+    return refuse(`the query took longer than ${formatSpan(timeLimitMs)}`, "allow more with --timeout 10m");
+  if (SERVER_FAILURE.test(code) || isConnectionLost(error) || isContention(error))
+    return asDatabaseError(OPERATION, error);
   const place = position === undefined ? "" : `, ${formatPlace(sql, Number(position))}`;
   const ownHint = message.includes("multiple commands") ? "give one statement" : QUERY_HINTS[code];
-  return new UsageError(`the query failed: ${message}${place} (${code})`, {
-    hint: ownHint ?? hint ?? null,
-    cause: error,
-  });
+  return refuse(`the query failed: ${message}${place} (${code})`, ownHint ?? hint ?? null);
 }
 
 /** By SQLSTATE. */
@@ -149,9 +145,7 @@ const QUERY_HINTS: Readonly<Record<string, string>> = {
 
 /** `position` counts characters from 1. */
 function formatPlace(sql: string, position: number): string {
-  const before = Array.from(sql)
-    .slice(0, position - 1)
-    .join("");
-  const lines = before.split("\n");
-  return `line ${lines.length}, column ${Array.from(lines.at(-1) ?? "").length + 1}`;
+  const before = [...sql].slice(0, position - 1);
+  const column = before.length - before.lastIndexOf("\n");
+  return `line ${before.filter((char) => char === "\n").length + 1}, column ${column}`;
 }
