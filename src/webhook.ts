@@ -67,17 +67,12 @@ export async function postMessage(url: string, message: object, signal: AbortSig
     "x-simcat-signature": `sha256=${createHmac("sha256", url).update(body).digest("hex")}`,
   };
   const dispatcher = new EnvHttpProxyAgent({ connect: { timeout: ATTEMPT_MS } });
+  const post = { method: "POST", headers, body, dispatcher } as const;
   try {
     for (let attempt = 1; ; attempt++) {
       try {
         const within = AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_MS)]);
-        const { statusCode, body: answer } = await request(url, {
-          method: "POST",
-          headers,
-          body,
-          dispatcher,
-          signal: within,
-        });
+        const { statusCode, body: answer } = await request(url, { ...post, signal: within });
         // The status is the answer, however long its body takes.
         answer.on("error", () => {}).resume();
         if (statusCode >= 200 && statusCode < 300) return;

@@ -105,7 +105,7 @@ async function showRuns(context: Context, organization: Organization, pool: Pool
   for (const { title, sql } of QUERIES) {
     printText(context, `\n# ${title}`);
     printText(context, sql.trim().replace(/^/gm, "  "));
-    await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS }, printerOf(context), stop);
+    await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS, openPrinter: printerOf(context) }, stop);
   }
 }
 

@@ -54,8 +54,9 @@ async function printLibraries(context: Context, options: LibrariesOptions, patte
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
-    const question = { sql, values, timeLimitMs: TIME_LIMIT_MS, operation: "listing the libraries" };
-    await runQuery(pool, question, printerOf(context, options, SPARE), context.stop);
+    const openPrinter = printerOf(context, options, SPARE);
+    const question = { sql, values, timeLimitMs: TIME_LIMIT_MS, openPrinter, operation: "listing the libraries" };
+    await runQuery(pool, question, context.stop);
   });
   if (isTable && context.terminal.isOut) printText(context, explainWords("settled, owes").join("\n"), []);
   return EXIT.ok;

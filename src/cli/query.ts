@@ -3,10 +3,10 @@ import { createReadStream } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { buffer as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
-import { runQuery } from "../db/read/run-query.ts";
+import { type Question, runQuery } from "../db/read/run-query.ts";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
 import { csvFormat, jsonlFormat } from "../export/formats.ts";
-import { jsonPrinter, linePrinter, type OpenPrinter, tablePrinter } from "../output/rows.ts";
+import { jsonPrinter, linePrinter, tablePrinter } from "../output/rows.ts";
 import { printable } from "../printable.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption, parseText } from "./command.ts";
 import { withDatabase } from "./connections.ts";
@@ -30,11 +30,12 @@ export function printerOf(
   context: Context,
   { csv, json, jsonl }: Partial<RowOptions> = {},
   spare?: Readonly<Record<string, number>>,
-): OpenPrinter {
+): Question["openPrinter"] {
   const { print } = context;
-  if (csv || jsonl) return linePrinter(print, csv ? csvFormat(false) : jsonlFormat);
-  if (json) return jsonPrinter(print);
-  return tablePrinter((text) => printText(context, text, []), outputWidth(context), spare);
+  if (csv || jsonl) return (columns) => linePrinter(columns, print, csv ? csvFormat(false) : jsonlFormat);
+  if (json) return (columns) => jsonPrinter(columns, print);
+  const printTable = (text: string) => printText(context, text, []);
+  return (columns) => tablePrinter(columns, printTable, outputWidth(context), spare);
 }
 
 interface QueryOptions extends RowOptions {
@@ -59,10 +60,9 @@ async function answerQuery(context: Context, options: QueryOptions, text?: strin
   if (timeLimitMs < 1 || timeLimitMs > MAX_TIMEOUT_MS) throw new UsageError("--timeout must be from 1ms to 15m");
   const sql = await readStatement(context, text, options.file);
   const config = loadSettings(context, { service: false, database: true });
-  const note = (text: string) => context.note(`simcat: ${printable(text)}`);
-  await withDatabase(context, config, "require", (pool) =>
-    runQuery(pool, { sql, timeLimitMs }, printerOf(context, options), context.stop, note),
-  );
+  const onNotice = (text: string) => context.note(`simcat: ${printable(text)}`);
+  const question = { sql, timeLimitMs, openPrinter: printerOf(context, options), onNotice };
+  await withDatabase(context, config, "require", (pool) => runQuery(pool, question, context.stop));
   return EXIT.ok;
 }
 
@@ -78,7 +78,7 @@ async function readStatement(context: Context, text: string | undefined, file: s
 }
 
 async function readStatementFile({ openInput, stop }: Context, path: string): Promise<string> {
-  // Not as the file /dev/stdin: a socket cannot be opened by its path, and a read of a file cannot be interrupted.
+  // Not as the file /dev/stdin, because a socket cannot be opened by its path.
   const read = async () => readAll(addAbortSignal(stop, path === "-" ? openInput() : createReadStream(path)));
   const bytes = await read().catch((error: unknown) => {
     stop.throwIfAborted();

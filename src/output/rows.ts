@@ -4,67 +4,65 @@ import { type ExportFormat, jsonlFormat } from "../export/formats.ts";
 import { formatCount, plural } from "../format.ts";
 import { formatTable } from "./table.ts";
 
-/** Opens the printer of an answer with these columns. */
-export type OpenPrinter = (columns: readonly AnswerColumn[]) => AnswerPrinter;
-
 /** Prints a text of one line or more; the last line's end is added. */
 type Print = (text: string) => void;
+
+type Columns = readonly AnswerColumn[];
 
 /** The widths of a table depend on all of its rows, so it holds only so many. */
 const MAX_TABLE_ROWS = 1_000;
 
 /** A table for people, at most `width` wide. NULL is empty. `spare`: as in `TableColumn`, by the names of columns. */
-export const tablePrinter =
-  (print: Print, width: number, spare: Readonly<Record<string, number>> = {}): OpenPrinter =>
-  (columns) => {
-    const cells: (readonly string[])[] = [];
-    let count = 0;
-    return {
-      add(row) {
-        if (cells.length < MAX_TABLE_ROWS) cells.push(row.map((value) => value ?? ""));
-        count += 1;
-      },
-      end() {
-        const titles = columns.map(({ name }) => ({ title: name, spare: spare[name] ?? 0 }));
-        if (cells.length > 0) print(formatTable(titles, cells, width));
-        const rest = count - cells.length;
-        const more = rest === 0 ? "" : `; ${formatCount(rest)} are not shown: --csv, --json or --jsonl prints all`;
-        print(`(${plural(count, "row")}${more})`);
-      },
-    };
+export function tablePrinter(
+  columns: Columns,
+  print: Print,
+  width: number,
+  spare: Readonly<Record<string, number>> = {},
+): AnswerPrinter {
+  const cells: (readonly string[])[] = [];
+  let count = 0;
+  return {
+    add(row) {
+      if (cells.length < MAX_TABLE_ROWS) cells.push(row.map((value) => value ?? ""));
+      count += 1;
+    },
+    end() {
+      const titles = columns.map(({ name }) => ({ title: name, spare: spare[name] ?? 0 }));
+      if (cells.length > 0) print(formatTable(titles, cells, width));
+      const rest = count - cells.length;
+      const more = rest === 0 ? "" : `; ${formatCount(rest)} are not shown: --csv, --json or --jsonl prints all`;
+      print(`(${plural(count, "row")}${more})`);
+    },
   };
+}
 
 /**
  * CSV or JSON Lines, as in `simcat export`.
  * @throws UsageError for two columns of one name, of which a JSON object would keep one
  */
-export const linePrinter =
-  (print: Print, format: ExportFormat): OpenPrinter =>
-  (columns) => {
-    const names = columns.map(({ name }) => name);
-    const twice = names.find((name, at) => names.indexOf(name) !== at);
-    if (twice !== undefined && format === jsonlFormat)
-      throw new UsageError(`two columns are named ${JSON.stringify(twice)}`, { hint: "rename one of them with AS" });
-    const described = columns.map((column) => ({ ...column, comment: null, sql: "" }));
-    const write = (bytes: Uint8Array) => print(Buffer.from(bytes).toString().slice(0, -1));
-    return format.createEncoder({ columns: described, stamp: {}, version: "", write });
-  };
+export function linePrinter(columns: Columns, print: Print, format: ExportFormat): AnswerPrinter {
+  const names = columns.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined && format === jsonlFormat)
+    throw new UsageError(`two columns are named ${JSON.stringify(twice)}`, { hint: "rename one of them with AS" });
+  const described = columns.map((column) => ({ ...column, comment: null, sql: "" }));
+  const write = (bytes: Uint8Array) => print(Buffer.from(bytes).toString().slice(0, -1));
+  return format.createEncoder({ columns: described, stamp: {}, version: "", write });
+}
 
 /** One JSON array of objects, an object in each line. */
-export const jsonPrinter =
-  (print: Print): OpenPrinter =>
-  (columns) => {
-    let begin = "[";
-    const printObjects = (lines: string) => {
-      print(begin + lines.replaceAll("\n", ",\n"));
-      begin = ",";
-    };
-    const objects = linePrinter(printObjects, jsonlFormat)(columns);
-    return {
-      add: objects.add,
-      end() {
-        objects.end();
-        print(begin === "[" ? "[]" : "]");
-      },
-    };
+export function jsonPrinter(columns: Columns, print: Print): AnswerPrinter {
+  let begin = "[";
+  const printObjects = (lines: string) => {
+    print(begin + lines.replaceAll("\n", ",\n"));
+    begin = ",";
   };
+  const objects = linePrinter(columns, printObjects, jsonlFormat);
+  return {
+    add: objects.add,
+    end() {
+      objects.end();
+      print(begin === "[" ? "[]" : "]");
+    },
+  };
+}

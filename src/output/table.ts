@@ -24,13 +24,12 @@ export function formatTable(
   columns: number,
 ): string {
   const all = titles.map((title, index) => toCells(typeof title === "string" ? { title } : title, rows, index));
-  const kept = leaveOutSpare(all, columns);
-  const widths = fitWidths(kept, columns);
-  const fits = totalOf(widths) <= columns;
+  const kept = fitColumns(all, columns);
+  const fits = totalOf(kept) <= columns;
   const lines = Array.from({ length: rows.length + 1 }, (_, line) =>
     kept
-      .map(({ cells, right, paint }, index) => {
-        const cell = pad(cells[line] ?? "", widths[index] ?? 0, right);
+      .map(({ cells, width, right, paint }) => {
+        const cell = pad(cells[line] ?? "", width, right);
         return paint && fits && line > 0 ? paint(cell) : cell;
       })
       .join(" ".repeat(COLUMN_GAP)),
@@ -41,7 +40,7 @@ export function formatTable(
 interface Cells extends TableColumn {
   /** The title, then the cell of each row. */
   readonly cells: readonly string[];
-  readonly width: number;
+  width: number;
   readonly right: boolean;
 }
 
@@ -53,30 +52,20 @@ function toCells(column: TableColumn, rows: readonly (readonly string[])[], inde
   return { ...column, cells, right, width: cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), 0) };
 }
 
-function leaveOutSpare(all: readonly Cells[], columns: number): readonly Cells[] {
-  const highest = Math.max(...all.map(({ spare = 0 }) => spare));
-  if (highest === 0 || totalOf(all.map(({ width }) => width)) <= columns) return all;
-  return leaveOutSpare(
-    all.filter(({ spare }) => spare !== highest),
-    columns,
-  );
-}
-
-/** Narrows the widest column until the table fits or every column has its minimum width. */
-function fitWidths(all: readonly Cells[], columns: number): number[] {
-  const widths = all.map(({ width }) => width);
-  while (totalOf(widths) > columns) {
-    const room = widths.map((width, index) => (all[index]?.right || width <= MIN_TEXT_WIDTH ? 0 : width));
-    const widest = Math.max(0, ...room);
-    if (widest === 0) break;
-    widths[room.indexOf(widest)] = widest - 1;
+/** Leaves out spare columns, then narrows the widest text, until the table fits or every text has its least width. */
+function fitColumns(all: readonly Cells[], columns: number): readonly Cells[] {
+  let kept = all;
+  while (totalOf(kept) > columns) {
+    const [spare] = kept.filter((one) => one.spare).sort((a, b) => (b.spare ?? 0) - (a.spare ?? 0));
+    const [widest] = kept.filter(({ right }) => !right).sort((a, b) => b.width - a.width);
+    if (spare !== undefined) kept = kept.filter((one) => one !== spare);
+    else if (widest !== undefined && widest.width > MIN_TEXT_WIDTH) widest.width -= 1;
+    else break;
   }
-  return widths;
+  return kept;
 }
 
-function totalOf(widths: readonly number[]): number {
-  return widths.reduce((sum, width) => sum + width, COLUMN_GAP * Math.max(0, widths.length - 1));
-}
+const totalOf = (all: readonly Cells[]) => all.reduce((sum, { width }) => sum + width + COLUMN_GAP, -COLUMN_GAP);
 
 function pad(cell: string, width: number, right: boolean): string {
   const text = truncate(cell, width);

@@ -5,7 +5,7 @@ test("a table that is too wide leaves out spare columns before it cuts cells", (
   const columns = ["library", "results", "state"].map((name) => ({ name, type: "text" as const }));
   const print = (width: number) => {
     const lines: string[] = [];
-    const printer = tablePrinter((text) => lines.push(...text.split("\n")), width, { results: 1 })(columns);
+    const printer = tablePrinter(columns, (text) => lines.push(...text.split("\n")), width, { results: 1 });
     printer.add(["ann/Fire Risk", "58", "settled"]);
     printer.end();
     return lines.slice(0, 2);

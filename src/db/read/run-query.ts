@@ -6,15 +6,6 @@ import { asDatabaseError, isConnectionLost, isContention } from "../db-errors.ts
 import { readSnapshot } from "../transaction.ts";
 import { cancelOnAbort, streamRows } from "./stream-rows.ts";
 
-export interface Question {
-  /** One statement. `$1` and so on stand for `values`. */
-  readonly sql: string;
-  readonly values?: readonly unknown[];
-  readonly timeLimitMs: number;
-  /** What simcat's own statement does: if it fails, the database is the cause. Without it, a user wrote the statement. */
-  readonly operation?: string;
-}
-
 /** A column of an answer. Its values are texts. */
 export interface AnswerColumn {
   readonly name: string;
@@ -28,20 +19,26 @@ export interface AnswerPrinter {
   end(): void;
 }
 
+export interface Question {
+  /** One statement. `$1` and so on stand for `values`. */
+  readonly sql: string;
+  readonly values?: readonly unknown[];
+  readonly timeLimitMs: number;
+  /** Called once, when the columns are known. */
+  readonly openPrinter: (columns: readonly AnswerColumn[]) => AnswerPrinter;
+  /** Called with what Postgres remarks, such as that the history does not reach back so far. */
+  readonly onNotice?: (text: string) => void;
+  /** What simcat's own statement does: if it fails, the database is the cause. Without it, a user wrote the statement. */
+  readonly operation?: string;
+}
+
 /**
  * Answers one question about the views, whose names need no schema. It cannot write: the transaction is read-only, has the
  * rights of the reader if this role may take them, and takes one statement, so none can end the transaction first.
- * `openPrinter` is called once, when the columns are known. `onNotice` is called with what Postgres remarks, such as that
- * the history does not reach back so far.
  * @throws UsageError if Postgres refuses the statement or it takes too long, DatabaseError if the database fails
  */
-export async function runQuery(
-  pool: Pool,
-  { sql, values = [], timeLimitMs, operation }: Question,
-  openPrinter: (columns: readonly AnswerColumn[]) => AnswerPrinter,
-  signal: AbortSignal,
-  onNotice: (text: string) => void = () => {},
-): Promise<void> {
+export async function runQuery(pool: Pool, question: Question, signal: AbortSignal): Promise<void> {
+  const { sql, values = [], timeLimitMs, openPrinter, onNotice = () => {}, operation } = question;
   let opened: AnswerPrinter | undefined;
   const printerOf = (fields: readonly pg.FieldDef[]) => {
     opened ??= openPrinter(fields.map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) })));
