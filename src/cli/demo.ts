@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { connect, disconnect, type Pool } from "../db/connect.ts";
-import { runQuery } from "../db/read/run-query.ts";
+import { connect, disconnect } from "../db/connect.ts";
 import { openEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { embeddedStateDir } from "../embedded-postgres/state-dir.ts";
 import { EXIT } from "../errors.ts";
@@ -15,13 +14,14 @@ import { databaseSecrets } from "../secrets.ts";
 import type { DefineCommand } from "./command.ts";
 import { type Context, noteText, printText } from "./context.ts";
 import { MOCK_KEY } from "./mock.ts";
-import { printerOf } from "./query.ts";
+import { answerQuery } from "./query.ts";
 import { report } from "./report.ts";
 import { backfill, sync } from "./sync.ts";
 
 export const defineDemo: DefineCommand = (command, run) => command.action(run(demo));
 
 const RUN_OPTIONS = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
+const QUERY_OPTIONS = { csv: false, json: false, jsonl: false, timeout: "1m" };
 const EDITS = [runParent, editScenario, deleteScenario, editMetadata, addLibrary, removeLibrary];
 
 /** Typical queries of the views for people. */
@@ -68,13 +68,11 @@ export async function demo(context: Context): Promise<number> {
       exposedDotenv: undefined,
     };
     const pool = await connect(embedded.url, {}, stop);
-    try {
-      await showRuns(demoContext, organization, pool);
-      printText(context, "\n# The same as a page with charts: simcat report");
-      await report(demoContext, { out: page, since: "7d", owner: [], json: false });
-    } finally {
-      await disconnect(pool);
-    }
+    const dropped = pool.query("DROP SCHEMA IF EXISTS simcat_report, simcat, simcat_migrations CASCADE");
+    await dropped.finally(() => disconnect(pool));
+    await showRuns(demoContext, organization);
+    printText(context, "\n# The same as a page with charts: simcat report");
+    await report(demoContext, { out: page, since: "7d", owner: [], json: false });
     const here = `SIMCAT_STATE_DIR=${shellWord(stateDir)} ${invocation}`;
     printText(context, `\n# And now? Open the page in a browser:\n  ${pathToFileURL(page)}`);
     printText(context, `# See what this copy has; simcat query asks it anything:\n  ${here} libraries`);
@@ -87,10 +85,7 @@ export async function demo(context: Context): Promise<number> {
   }
 }
 
-async function showRuns(context: Context, organization: Organization, pool: Pool): Promise<void> {
-  const { stop } = context;
-  await pool.query("DROP SCHEMA IF EXISTS simcat_report, simcat, simcat_migrations CASCADE");
-
+async function showRuns(context: Context, organization: Organization): Promise<void> {
   printText(context, "\n# An organization of 200 libraries, and an empty database: simcat backfill");
   await backfill(context, RUN_OPTIONS);
 
@@ -105,11 +100,9 @@ async function showRuns(context: Context, organization: Organization, pool: Pool
   for (const { title, sql } of QUERIES) {
     printText(context, `\n# ${title}`);
     printText(context, sql.trim().replace(/^/gm, "  "));
-    await runQuery(pool, { sql, timeLimitMs: QUERY_LIMIT_MS, openPrinter: printerOf(context) }, stop);
+    await answerQuery(context, QUERY_OPTIONS, sql);
   }
 }
-
-const QUERY_LIMIT_MS = 60_000;
 
 function editSome(organization: Organization): string[] {
   const random = createRandom(11);

@@ -28,7 +28,7 @@ export const withRowOptions = (command: Command): Command =>
 /** A table for people, unless an option names another format. `spare`: columns that it may leave out. */
 export function printerOf(
   context: Context,
-  { csv, json, jsonl }: Partial<RowOptions> = {},
+  { csv, json, jsonl }: RowOptions,
   spare?: Readonly<Record<string, number>>,
 ): Question["openPrinter"] {
   const { print } = context;
@@ -55,7 +55,7 @@ export const defineQuery: DefineCommand = (command, run) =>
 const MAX_TIMEOUT_MS = 900_000;
 
 /** Exits with 0, also without a row. */
-async function answerQuery(context: Context, options: QueryOptions, text?: string): Promise<number> {
+export async function answerQuery(context: Context, options: QueryOptions, text?: string): Promise<number> {
   const timeLimitMs = parseDurationOption("--timeout", options.timeout, "30s or 10m");
   if (timeLimitMs < 1 || timeLimitMs > MAX_TIMEOUT_MS) throw new UsageError("--timeout must be from 1ms to 15m");
   const sql = await readStatement(context, text, options.file);
