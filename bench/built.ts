@@ -25,5 +25,4 @@ export const { buildLibraryContent } = await load<typeof import("../src/sync/rul
   "sync/rules/library-content.js",
 );
 export const { runSync } = await load<typeof import("../src/sync/run.ts")>("sync/run.js");
-export const { createValueParsers } =
-  await load<typeof import("../src/sync/rules/parse-values.ts")>("sync/rules/parse-values.js");
+export const { createValueParsers } = await load<typeof import("../src/parse-values.ts")>("parse-values.js");

@@ -90,13 +90,6 @@ export interface Scenario extends Omit<FieldValues<typeof SCENARIO_FIELDS>, "sce
   readonly source: string;
 }
 
-/** Parses the service's texts; each returns null for an unknown format. */
-export interface TextParsers {
-  /** Microseconds since the Unix epoch. A bigint, because a double cannot hold the microseconds of distant years. */
-  readonly microseconds: (text: string | null) => bigint | null;
-  readonly bytes: (fileSize: string | null) => number | null;
-}
-
 export type RejectKind = "listing" | "metadata" | "scenario";
 
 /** An item that the service sent and that could not be stored. */

@@ -26,10 +26,10 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
     pool,
     clock,
     { name: "sync", holder: "bench" },
-    async ({ write }) => {
+    async (lease) => {
       const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
       const news = { restored: [], holdsEnded: [], rejects: [], isOver: null, seenAt: listedAt };
-      const writer = new ListingWriter({ write, runId: 1, mask: (text) => text });
+      const writer = new ListingWriter({ lease, runId: 1, mask: (text) => text });
       await writer.saveListing({ newDates: changed.map((one) => one.listed), ...news });
       if (writer.failed.length > 0) throw new Error("the database refused a library of the listing");
       const outcomes = (async function* () {
@@ -38,7 +38,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
       const context = { runId: 1, parsers: parsers, guard: () => "mark" as const };
       for await (const outcome of saveOutcomes(
         outcomes,
-        { write, context, mask: (text) => text },
+        { lease, context, mask: (text) => text },
         new AbortController(),
       )) {
         if (outcome.kind !== "stored") throw new Error("the database refused a library");

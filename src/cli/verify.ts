@@ -1,7 +1,7 @@
 import { EXIT } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { formatVerify, toVerifyJson } from "../output/verify.ts";
-import { createValueParsers } from "../sync/rules/parse-values.ts";
+import { createValueParsers } from "../parse-values.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { verifyStored } from "../verify/verify.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, libraryOption, ownerOption } from "./command.ts";

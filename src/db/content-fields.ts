@@ -4,7 +4,8 @@
  * statements that store the rows, the columns that `verify` compares, and the version of the content hash.
  */
 import { bigint, boolean, customType, jsonb, type PgColumnBuilderBase, text, timestamp } from "drizzle-orm/pg-core";
-import type { ListedLibrary, Metadata, Scenario, TextParsers } from "../model.ts";
+import type { ListedLibrary, Metadata, Scenario } from "../model.ts";
+import type { TextParsers } from "../parse-values.ts";
 
 /** The two answers of the service that describe a library. `metadata` is null if the object was rejected. */
 export interface LibraryAnswers {

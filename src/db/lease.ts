@@ -16,12 +16,6 @@ UPDATE simcat.leases
 SET expires_at = CASE WHEN expires_at > '-infinity' THEN clock_timestamp() + $3 * interval '1 ms' ELSE expires_at END
 WHERE name = $1 AND token = $2`;
 
-/** Runs `work` in one transaction of the lease. */
-export type InTransaction = <T>(
-  options: TransactionOptions<T>,
-  work: (connection: Connection) => Promise<T>,
-) => Promise<T>;
-
 /** The right to write, which one run holds, or `prune`. Each slice has its own. */
 export interface Lease {
   readonly name: string;
@@ -33,7 +27,7 @@ export interface Lease {
    * Runs `work` in one transaction that begins with the fence. Only a lost lease aborts it: a stop signal lets it finish.
    * @throws LostLeaseError if the token has changed
    */
-  readonly write: InTransaction;
+  write<T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>): Promise<T>;
   /**
    * The run's last transaction, which also releases the lease. If the token has changed, `isDone` must find out whether
    * an earlier attempt, whose COMMIT was not answered, was committed.

@@ -5,6 +5,7 @@ import { ContentError } from "../errors.ts";
 import type { LibraryKey, Listing, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import { FailedGet, type GetRequest, get } from "./http/get.ts";
 import { type HttpContext, type HttpOptions, openHttpContext } from "./http/http-context.ts";
+import { parseDeferred } from "./http/http-request.ts";
 import { redactReject, toContentError, toListingError } from "./service-errors.ts";
 import type { ByteSource } from "./wire/json-array.ts";
 import { type KeyFilter, readListing } from "./wire/wire-listing.ts";
@@ -60,7 +61,7 @@ export interface ServiceOptions extends HttpOptions {
 export function openService(options: ServiceOptions): Service {
   const { defaultOwner } = options;
   const context = openHttpContext(options);
-  const scopes = createAbortScopes(context.parsing.flush);
+  const scopes = createAbortScopes();
   const confirmKey = createKeyCheck(context);
   return {
     listLibraries: (signal, isKept) =>
@@ -235,8 +236,8 @@ class AbortScope implements StopSignal {
   }
 }
 
-/** The calls in progress of one client. `flushDeferred` starts the deferred parsing of received responses. */
-function createAbortScopes(flushDeferred: () => void) {
+/** The calls in progress of one client. */
+function createAbortScopes() {
   const aborts = new Set<(reason: unknown) => void>();
   let closed: Error | null = null;
   return {
@@ -254,7 +255,7 @@ function createAbortScopes(flushDeferred: () => void) {
           reject(reason);
         };
         const onAbort = () => {
-          flushDeferred();
+          parseDeferred();
           setImmediate(() => abort(signal.reason));
         };
         aborts.add(abort);

@@ -38,7 +38,7 @@ export class DriftFinder {
     const { pool, lease } = this.#run;
     const operation = "comparing the fields of a library with its stored rows";
     const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
-    const compared = await detectRefusedRows(lease.write, operation, (patience) =>
+    const compared = await detectRefusedRows(lease, operation, (patience) =>
       withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
     );
     const reasons: string[] = [];

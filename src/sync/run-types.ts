@@ -3,10 +3,10 @@ import type { Pool } from "../db/connect.ts";
 import type { Lease } from "../db/lease.ts";
 import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
 import type { LibraryKey, Reject } from "../model.ts";
+import type { ValueParsers } from "../parse-values.ts";
 import type { RunKind, RunRequest, RunSummary } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import type { Share } from "../units.ts";
-import type { ValueParsers } from "./rules/parse-values.ts";
 import type { RunTotals } from "./run-totals.ts";
 
 export interface RunSettings {

@@ -19,12 +19,12 @@ import { readSnapshot } from "../db/transaction.ts";
 import { LostLeaseError, toError, UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
 import type { Listing, Reject, WriteOutcome } from "../model.ts";
+import { createValueParsers } from "../parse-values.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { HOUR_MS } from "../units.ts";
 import { planRun, toListingChanges } from "./plan-run.ts";
 import { readLibraries } from "./read-libraries.ts";
 import { guardScenarios, type ScenarioFacts } from "./rules/guard.ts";
-import { createValueParsers } from "./rules/parse-values.ts";
 import { isEverything } from "./rules/selection.ts";
 import { outcomeOfError, type RunOutcome, RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
@@ -115,7 +115,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const writer = new ListingWriter({ write: lease.write, runId: run.id, mask });
+  const writer = new ListingWriter({ lease, runId: run.id, mask });
   totals.counts.librariesRemoved = await writer.markRemovals(removals);
   const unrecorded = await writer.saveListing(toListingChanges(planned));
   if (unrecorded !== null) totals.add({ kind: "unrecorded", key: null, message: unrecorded });
@@ -127,7 +127,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const guard = (numbers: Omit<ScenarioFacts, "maxRemoved" | "allowed">) =>
     guardScenarios({ ...numbers, maxRemoved, allowed });
   const context = { runId: run.id, parsers: run.parsers, guard };
-  for await (const outcome of saveOutcomes(outcomes, { write: lease.write, mask, context }, stop)) {
+  for await (const outcome of saveOutcomes(outcomes, { lease, mask, context }, stop)) {
     totals.add(outcome);
     emitOutcome(run, outcome);
   }

@@ -1,7 +1,7 @@
 import type { LibraryCounts } from "../db/runs.ts";
 import { formatCount, formatElapsed, formatLibraries, plural } from "../format.ts";
+import type { ValueParsers } from "../parse-values.ts";
 import type { PlannedRun } from "./plan-run.ts";
-import type { ValueParsers } from "./rules/parse-values.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 import type { RunTotals } from "./run-totals.ts";
 

@@ -11,15 +11,8 @@ import {
 } from "../db/read/compare-rows.ts";
 import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
-import type {
-  LibraryKey,
-  ListedLibrary,
-  ReceivedContent,
-  Scenario,
-  ScenarioId,
-  ScenarioSink,
-  TextParsers,
-} from "../model.ts";
+import type { LibraryKey, ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
+import type { TextParsers } from "../parse-values.ts";
 
 /** As in ComparedRow. `unlisted`: only the database has it. */
 export type DifferenceKind = ComparedRow["kind"] | "unlisted";

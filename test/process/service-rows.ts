@@ -1,5 +1,5 @@
 import type { Organization } from "../../src/mock/organization.ts";
-import { createValueParsers, parseFileSize } from "../../src/sync/rules/parse-values.ts";
+import { createValueParsers, parseFileSize } from "../../src/parse-values.ts";
 import { entrySource, metadataSource, scenarioSource } from "../support/mock/answer.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 

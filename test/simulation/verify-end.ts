@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { createValueParsers } from "../../src/sync/rules/parse-values.ts";
+import { createValueParsers } from "../../src/parse-values.ts";
 import { verifyStored } from "../../src/verify/verify.ts";
 import { EVERYTHING } from "../support/listing.ts";
 import { CALM } from "./sim-service.ts";

@@ -127,9 +127,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       "return false;",
     ],
   ],
-  "src/sync/rules/parse-values.ts": [
-    ["dates are truncated to milliseconds", 'Number(digits.padEnd(6, "0").slice(3, 6))', "0"],
-  ],
+  "src/parse-values.ts": [["dates are truncated to milliseconds", 'Number(digits.padEnd(6, "0").slice(3, 6))', "0"]],
   "src/sync/rules/drift.ts": [
     ["a field that a library's known scenarios lost is an edit", "lost.count >= ENOUGH_SCENARIOS;", "lost.count < 0;"],
     ["a field that other libraries lost too is an edit", '=== "has") return null;', '!== "none") return null;'],

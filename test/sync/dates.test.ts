@@ -8,7 +8,7 @@ import {
   precisionOf,
   sameMoment,
   UTC,
-} from "../../src/sync/rules/parse-values.ts";
+} from "../../src/parse-values.ts";
 
 const SECOND = 1000;
 const MINUTE = 60_000;

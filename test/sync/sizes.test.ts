@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseFileSize } from "../../src/sync/rules/parse-values.ts";
+import { parseFileSize } from "../../src/parse-values.ts";
 
 test.each([
   ["240 KB", 245_760],

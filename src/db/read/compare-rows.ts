@@ -1,5 +1,6 @@
 import { cutToDifference } from "../../format.ts";
-import type { LibraryKey, Scenario, ScenarioId, TextParsers } from "../../model.ts";
+import type { LibraryKey, Scenario, ScenarioId } from "../../model.ts";
+import type { TextParsers } from "../../parse-values.ts";
 import type { Connection } from "../connect.ts";
 import type { LibraryAnswers } from "../content-fields.ts";
 import { int8Array, statement } from "../statement.ts";

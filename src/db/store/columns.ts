@@ -1,5 +1,6 @@
 import { getTableColumns, type Table } from "drizzle-orm";
-import type { Scenario, TextParsers } from "../../model.ts";
+import type { Scenario } from "../../model.ts";
+import type { TextParsers } from "../../parse-values.ts";
 import { type ContentField, type LibraryAnswers, libraryFields, scenarioFields } from "../content-fields.ts";
 import { libraries, scenarios } from "../schema.ts";
 import {

@@ -2,7 +2,7 @@ import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { ContentError } from "../../errors.ts";
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError, isLockTimeout, mayComeFromRows } from "../db-errors.ts";
-import type { InTransaction } from "../lease.ts";
+import type { Lease } from "../lease.ts";
 import * as schema from "../schema.ts";
 import type { TransactionOptions } from "../transaction.ts";
 
@@ -63,7 +63,7 @@ const PROBE = [
  * @throws RefusedRows if the rows are the cause, any other error unchanged
  */
 export async function detectRefusedRows<T>(
-  write: InTransaction,
+  lease: Pick<Lease, "write">,
   operation: string,
   run: (patience: LockPatience) => Promise<T>,
   patience = FIRST,
@@ -72,9 +72,9 @@ export async function detectRefusedRows<T>(
     return await run(patience);
   } catch (error) {
     if (!mayComeFromRows(error)) throw error;
-    await write({ operation }, (connection) => connection.query(PROBE));
+    await lease.write({ operation }, (connection) => connection.query(PROBE));
     // The probe may have waited for the end of a lock on a whole table.
-    if (patience === FIRST && isLockTimeout(driverError(error))) return detectRefusedRows(write, operation, run, PART);
+    if (patience === FIRST && isLockTimeout(driverError(error))) return detectRefusedRows(lease, operation, run, PART);
     throw new RefusedRows(error);
   }
 }
@@ -92,13 +92,13 @@ interface SavedHalves<T, Result> {
  */
 export async function saveInHalves<T, Result>(
   items: readonly T[],
-  write: InTransaction,
+  lease: Pick<Lease, "write">,
   options: TransactionOptions<Result>,
   work: (connection: Connection, items: readonly T[]) => Promise<Result>,
 ): Promise<SavedHalves<T, Result>> {
   const saved: SavedHalves<T, Result> = { written: [], refused: [] };
   const writeOnce = async (some: readonly T[], patience: LockPatience) => {
-    const result = await write({ ...options, ...patience }, (connection) => work(connection, some));
+    const result = await lease.write({ ...options, ...patience }, (connection) => work(connection, some));
     saved.written.push({ items: some, result });
   };
   const split = async (some: readonly T[], error: unknown): Promise<void> => {
@@ -119,7 +119,7 @@ export async function saveInHalves<T, Result>(
   };
   if (items.length === 0) return saved;
   try {
-    await detectRefusedRows(write, options.operation, (patience) => writeOnce(items, patience));
+    await detectRefusedRows(lease, options.operation, (patience) => writeOnce(items, patience));
   } catch (error) {
     if (!(error instanceof RefusedRows)) throw error;
     await split(items, error.cause);

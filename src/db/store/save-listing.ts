@@ -1,7 +1,7 @@
 import { keyText } from "../../key.ts";
 import type { FailedLibrary, LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { InTransaction } from "../lease.ts";
+import type { Lease } from "../lease.ts";
 import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
 import type { TransactionOptions } from "../transaction.ts";
 import { nextVersionStart } from "./columns.ts";
@@ -11,7 +11,7 @@ import { supersedeLibrary } from "./save-libraries.ts";
 import { saveListingRejects } from "./save-rejects.ts";
 
 interface ListingWriterTools {
-  readonly write: InTransaction;
+  readonly lease: Pick<Lease, "write">;
   readonly runId: number;
   /** Takes the secrets out of a message. */
   readonly mask: (message: string) => string;
@@ -91,7 +91,7 @@ export class ListingWriter {
 
   /** Saves a listing. @returns why the database refused its rejects; null if it did not */
   async saveListing(changes: ListingChanges): Promise<string | null> {
-    const { write, runId, mask } = this.#tools;
+    const { lease, runId, mask } = this.#tools;
     const { rejects, isOver } = changes;
     const seen_at = changes.seenAt / 1000;
     const options = { operation: "recording the listing" };
@@ -108,7 +108,7 @@ export class ListingWriter {
     );
     // Rejects are written together, because each of them may resolve others.
     const together = rejects.length > 0 || isOver !== null ? [rejects] : [];
-    const { refused } = await saveInHalves(together, write, options, (connection) =>
+    const { refused } = await saveInHalves(together, lease, options, (connection) =>
       saveListingRejects(connection, runId, rejects, isOver),
     );
     const [refusal] = refused.map(({ error }) => mask(refusedByDatabase(options.operation, error).message));
@@ -124,7 +124,7 @@ export class ListingWriter {
   ): Promise<Result[]> {
     const results: Result[] = [];
     for (const some of inBatches(items, ROWS_AT_ONCE)) {
-      const { written, refused } = await saveInHalves(some, this.#tools.write, options, work);
+      const { written, refused } = await saveInHalves(some, this.#tools.lease, options, work);
       results.push(...written.map(({ result }) => result));
       for (const { item, error } of refused) {
         const named: LibraryKey | ListedLibrary = item;

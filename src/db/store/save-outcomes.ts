@@ -3,7 +3,7 @@ import { formatLibraries, plural } from "../../format.ts";
 import type { FailedLibrary, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError } from "../db-errors.ts";
-import type { InTransaction } from "../lease.ts";
+import type { Lease } from "../lease.ts";
 import { byPosition, keyArrays, statement, textArray } from "../statement.ts";
 import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
 import { saveLibraries } from "./save-libraries.ts";
@@ -11,7 +11,7 @@ import { saveContentRejects } from "./save-rejects.ts";
 import type { SaveContext } from "./save-scenarios.ts";
 
 interface WriterTools {
-  readonly write: InTransaction;
+  readonly lease: Pick<Lease, "write">;
   readonly context: SaveContext;
   /** Takes the secrets out of a message. */
   readonly mask: (message: string) => string;
@@ -147,7 +147,7 @@ interface SavedBatch {
 
 /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
 async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Promise<SavedBatch> {
-  const { write, context, mask } = tools;
+  const { lease, context, mask } = tools;
   const libraries = batch.filter((outcome) => outcome.kind === "read");
   const failures = batch.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.failure] : []));
   const outcomes: WriteOutcome[] = [];
@@ -157,7 +157,7 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Pro
     const operation = `storing ${formatLibraries(some.length)}`;
     const { written, refused } = await saveInHalves(
       some,
-      write,
+      lease,
       { operation, byKey: true, afterLostCommit: keepChanges },
       (connection, part) =>
         saveLibraries(
@@ -191,14 +191,14 @@ function keepChanges(first: readonly SavedLibrary[], last: readonly SavedLibrary
 /** @returns one outcome for each library whose failure, or whose rejects, the database refused to record */
 async function saveFailures(
   failures: readonly FailedLibrary[],
-  { write, context, mask }: WriterTools,
+  { lease, context, mask }: WriterTools,
 ): Promise<Extract<WriteOutcome, { kind: "unrecorded" }>[]> {
   const operation = `recording ${plural(failures.length, "failed library", "failed libraries")}`;
-  const { refused } = await saveInHalves(failures, write, { operation, byKey: true }, (connection, part) =>
+  const { refused } = await saveInHalves(failures, lease, { operation, byKey: true }, (connection, part) =>
     updateFailures(connection, context.runId, part),
   );
   const withRejects = refused.flatMap(({ item }) => (item.rejects.length > 0 ? [{ ...item, rejects: [] }] : []));
-  const again = withRejects.length > 0 ? await saveFailures(withRejects, { write, context, mask }) : [];
+  const again = withRejects.length > 0 ? await saveFailures(withRejects, { lease, context, mask }) : [];
   const refusedAgain = new Set(again.map(({ key }) => key));
   const recorded = refused.filter(({ item }) => !refusedAgain.has(item.key));
   const outcomes = recorded.map(({ item, error }) => {

@@ -1,6 +1,7 @@
 import { DatabaseError } from "../../errors.ts";
 import { formatCount } from "../../format.ts";
-import type { LibraryContent, SavedScenarios, TextParsers, Withheld } from "../../model.ts";
+import type { LibraryContent, SavedScenarios, Withheld } from "../../model.ts";
+import type { TextParsers } from "../../parse-values.ts";
 import type { Connection } from "../connect.ts";
 import type { StatementParameters } from "../statement.ts";
 import { byPosition, int4Array, keyArrays } from "../statement.ts";

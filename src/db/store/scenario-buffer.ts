@@ -1,4 +1,5 @@
-import type { Scenario, ScenarioBuffer, ScenarioId, TextParsers } from "../../model.ts";
+import type { Scenario, ScenarioBuffer, ScenarioId } from "../../model.ts";
+import type { TextParsers } from "../../parse-values.ts";
 import type { Connection, Pool } from "../connect.ts";
 import type { Lease } from "../lease.ts";
 import { excludesLeaseSql } from "../lease-names.ts";
@@ -66,13 +67,12 @@ export async function createScenarioBuffers({
 }: BufferTools): Promise<() => ScenarioBuffer> {
   const write = (query: BoundStatement, patience?: LockPatience) =>
     lease.write({ operation: STAGING, byKey: true, ...patience }, (connection) => connection.query(query));
-  const writeStage = (query: BoundStatement) =>
-    detectRefusedRows(lease.write, STAGING, (patience) => write(query, patience));
+  const writeStage = (query: BoundStatement) => detectRefusedRows(lease, STAGING, (patience) => write(query, patience));
   const readSources = async (stage: string, ids: readonly ScenarioId[]) => {
     const operation = "reading staged scenarios";
     const query = SELECT_SOURCES({ stage, ids: int8Array(ids) });
     const read = (connection: Connection) => connection.query<{ id: ScenarioId; source: string }>(query);
-    return detectRefusedRows(lease.write, operation, () => readSnapshot(pool, operation, read, lease.lost));
+    return detectRefusedRows(lease, operation, () => readSnapshot(pool, operation, read, lease.lost));
   };
   await write(DELETE_DEAD({ name: lease.name }));
   let usedBytes = 0;

@@ -87,7 +87,6 @@ export function openHttpContext(options: HttpOptions) {
     /** Removes secrets from text of the service. */
     redact,
     quote: createQuote(redact),
-    parsing: createParseQueue(),
     pauses,
     limiter,
     retryPolicy: { ...options, ...timing },
@@ -100,29 +99,4 @@ export function openHttpContext(options: HttpOptions) {
       await pool.dispatcher.destroy();
     },
   };
-}
-
-/** undici sends the next request of a connection in the second turn of the event loop after a response. */
-const PARSE_AFTER_TURNS = 3;
-
-/**
- * Defers the parsing of responses until all readable sockets are read and idle connections have their next requests,
- * because parsing at once would delay both. The responses of a client share the turns.
- */
-function createParseQueue() {
-  let waiting: (() => void)[] = [];
-  /** Starts all deferred parsing now. */
-  const flush = () => {
-    const due = waiting;
-    waiting = [];
-    for (const parse of due) parse();
-  };
-  const flushAfter = (turns: number) => {
-    setImmediate(turns === 1 ? flush : () => flushAfter(turns - 1));
-  };
-  const defer = (parse: () => void) => {
-    if (waiting.length === 0) flushAfter(PARSE_AFTER_TURNS);
-    waiting.push(parse);
-  };
-  return { defer, flush };
 }

@@ -125,7 +125,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   /** Defers the parsing of a good response. A failure is reported at once, because it may cancel unsent requests. */
   #wake(): void {
-    if (this.#failure === null && this.#received?.status === 200) this.#deadline.wake(this.#context.parsing.defer);
+    if (this.#failure === null && this.#received?.status === 200) this.#deadline.wake(deferParsing);
     else this.#deadline.wake((resolve) => resolve());
   }
 
@@ -191,6 +191,31 @@ function applyThrottling(
   const pausesAll = limiter.onThrottled(target, head, waitMs);
   if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation: target.operation, waitMs });
   return retryAfterMs;
+}
+
+/** undici sends the next request of a connection in the second turn of the event loop after a response. */
+const PARSE_AFTER_TURNS = 3;
+
+let waiting: (() => void)[] = [];
+
+/**
+ * Defers the parsing of a response until all readable sockets are read and idle connections have their next requests,
+ * because parsing at once would delay both. Responses that arrive meanwhile share the turns.
+ */
+function deferParsing(parse: () => void): void {
+  if (waiting.length === 0) parseAfter(PARSE_AFTER_TURNS);
+  waiting.push(parse);
+}
+
+function parseAfter(turns: number): void {
+  setImmediate(turns === 1 ? parseDeferred : () => parseAfter(turns - 1));
+}
+
+/** Starts all deferred parsing now. */
+export function parseDeferred(): void {
+  const due = waiting;
+  waiting = [];
+  for (const parse of due) parse();
 }
 
 /** A time limit that runs only while the one caller waits. */

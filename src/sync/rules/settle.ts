@@ -1,6 +1,5 @@
 import { spreadOf } from "../../key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../model.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
 import {
   latestInstant,
   MAX_PRECISION_MS,
@@ -9,7 +8,8 @@ import {
   precisionOf,
   sameMoment,
   UTC,
-} from "./parse-values.ts";
+} from "../../parse-values.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
 const SETTLE_MARGIN_MS = 2 * MINUTE_MS;

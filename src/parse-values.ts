@@ -1,5 +1,11 @@
-import type { TextParsers } from "../../model.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "./units.ts";
+
+/** Parses the service's texts; each returns null for an unknown format. */
+export interface TextParsers {
+  /** Microseconds since the Unix epoch. A bigint, because a double cannot hold the microseconds of distant years. */
+  readonly microseconds: (text: string | null) => bigint | null;
+  readonly bytes: (fileSize: string | null) => number | null;
+}
 
 /** Parses the service's texts into typed columns, and counts those that have an unknown format. */
 export interface ValueParsers extends TextParsers {
