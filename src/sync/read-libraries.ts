@@ -13,6 +13,7 @@ import { DriftFinder } from "./find-drift.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { DRIFT_ADVICE, lacksFields } from "./rules/drift.ts";
 import { buildLibraryContent, findOtherListed, mayBeOther } from "./rules/library-content.ts";
+import { hasFailed } from "./rules/settle.ts";
 import type { Run } from "./run-types.ts";
 
 /**
@@ -93,8 +94,8 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
     const { key } = action.listed;
     const buffer = createBuffer();
     try {
-      const failedBefore = (action.stored?.sync?.failures ?? 0) > 0;
-      const received = await run.service.readContent({ ...key, failedBefore }, buffer, signal);
+      const request = { ...key, failedBefore: hasFailed(action.stored) };
+      const received = await run.service.readContent(request, buffer, signal);
       const { metadata } = received;
       // A library that was never stored may be a renamed one whose metadata still has its earlier name.
       const isStored = action.stored?.state === "live";
@@ -159,7 +160,7 @@ class OutageWatch {
       this.#breaker.reset();
       return null;
     }
-    const state = this.#breaker.addFailure((stored?.sync?.failures ?? 0) > 0);
+    const state = this.#breaker.addFailure(hasFailed(stored));
     if (state === "open") return manyFailed(error, CONTINUES);
     if (state === "closed" || this.#witness === null) return null;
     const failed = await this.#askWitness(this.#witness);

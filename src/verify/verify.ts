@@ -14,7 +14,7 @@ import { CACHE_MARGIN_MS } from "../sync/plan-run.ts";
 import { hashContent } from "../sync/read-libraries.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
-import { withSeenAt } from "../sync/rules/settle.ts";
+import { hasFailed, withSeenAt } from "../sync/rules/settle.ts";
 import type { RunEvent, RunSettings } from "../sync/run-types.ts";
 import { type ContentDifference, compareContent, type StoredSide, toDifference } from "./compare-content.ts";
 
@@ -192,9 +192,6 @@ async function compareSides(
   for await (const _ of compared);
   return findings;
 }
-
-/** The last run that tried it could not read it: it may be broken itself. */
-const hasFailed = ({ sync }: StoredLibrary) => (sync?.failures ?? 0) > 0;
 
 /** A sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */
 function remedyFor(

@@ -1,5 +1,5 @@
 import type { LibraryContent, LibraryKey, Metadata, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
-import { isSettled, isSuspect, seenAtForStore, windowEnd } from "./settle.ts";
+import { hasFailed, isSettled, isSuspect, seenAtForStore, windowEnd } from "./settle.ts";
 
 interface ContentFacts {
   /** When the listing's last byte arrived, in database ms. */
@@ -40,8 +40,8 @@ export function buildLibraryContent(
     scenarios,
     rejects: received.rejects,
     isPartial,
-    failedBefore: sync !== null && sync.failures > 0,
-    mayHaveRejects: sync !== null && (sync.rereadReason !== null || sync.failures > 0),
+    failedBefore: hasFailed(stored),
+    mayHaveRejects: hasFailed(stored) || (sync !== null && sync.rereadReason !== null),
     hadAbsences: sync?.hasAbsences ?? false,
     contentHash: facts.contentHash,
     bookmarkSeenAt,

@@ -68,6 +68,11 @@ export function nextReadAt(sync: SyncState): number | null {
   return readAt <= end ? Math.min(doubled, end + 1) : doubled;
 }
 
+/** Whether the last run that tried the library could not read it: it may be broken itself. */
+export function hasFailed(stored: StoredLibrary | null): boolean {
+  return (stored?.sync?.failures ?? 0) > 0;
+}
+
 type FailureState = Pick<SyncState, "failures" | "lastFailedAt" | "bookmarkSeenAt">;
 
 /**
