@@ -20,11 +20,14 @@ const hide = (more: readonly string[]) => {
 const EXIT_PATIENCE_MS = 1_000;
 const OPEN_PATIENCE_MS = 2_000;
 
+const unread = new AbortController();
+
 /** Drops nothing, because incomplete data would look complete. Ignores a reader that closed its pipe, or a lost terminal. */
-const stdout = new StandardStream(
-  1,
-  (error) => hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO")),
-);
+const stdout = new StandardStream(1, (error) => {
+  const isUnread = hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO"));
+  if (isUnread) unread.abort();
+  return isUnread;
+});
 
 /** A failure is ignored, because there is no other place to report it. */
 const stderr = new StandardStream(
@@ -153,6 +156,7 @@ let context: Context = {
     },
   },
   stop: stop.signal,
+  unread: unread.signal,
   hide,
   mask: (text) => mask(text),
 };

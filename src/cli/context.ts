@@ -34,6 +34,8 @@ export interface Context {
   readonly isQuiet: boolean;
   /** Aborted with an InterruptedError by the first SIGHUP, SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
+  /** Aborted when nobody reads standard output any more, such as `head` after its last line. */
+  readonly unread: AbortSignal;
   /** Adds secrets that `mask` replaces from now on. */
   readonly hide: (secrets: readonly string[]) => void;
   /** Replaces the secrets in a message. Apply it before the message becomes part of a log line, JSON, a page or a row. */

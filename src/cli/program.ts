@@ -150,7 +150,9 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
     };
   const program = await createProgram(context, run, namedCommand(argv));
   try {
-    if (argv.length > 0) await program.parseAsync(argv, { from: "user" });
+    // SQL that begins with a comment is not an option.
+    const words = argv.map((word) => (/^--(?:\s|[^=\n]*\n)/.test(word) ? ` ${word}` : word));
+    if (argv.length > 0) await program.parseAsync(words, { from: "user" });
     else program.help({ error: true });
     return exitCode;
   } catch (error) {

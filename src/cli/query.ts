@@ -62,7 +62,12 @@ export async function answerQuery(context: Context, options: QueryOptions, text?
   const config = loadSettings(context, { service: false, database: true });
   const onNotice = (text: string) => context.note(`simcat: ${printable(text)}`);
   const question = { sql, timeLimitMs, openPrinter: printerOf(context, options), onNotice };
-  await withDatabase(context, config, "require", (pool) => runQuery(pool, question, context.stop));
+  const { stop, unread } = context;
+  const stopOrUnread = AbortSignal.any([stop, unread]);
+  const answer = withDatabase(context, config, "require", (pool) => runQuery(pool, question, stopOrUnread));
+  await answer.catch((error) => {
+    if (stop.aborted || !unread.aborted) throw error;
+  });
   return EXIT.ok;
 }
 

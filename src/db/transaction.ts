@@ -89,6 +89,8 @@ export async function withTransaction<T>(
     } catch (error) {
       if (isConnectionLost(error)) {
         closing = true;
+        // What is read needs no COMMIT.
+        if (options.snapshot && computed !== null) return computed.value;
         unanswered ??= computed;
         throw error;
       }

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession } from "../postgres/sessions.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
@@ -109,6 +110,37 @@ describe("simcat query", () => {
     expect(lines).toHaveLength(1003);
     expect(lines.at(-2)).toBe("(1,500 rows; 500 are not shown: --csv, --json or --jsonl prints all)");
   });
+
+  test("ends when nobody reads its rows any more (fault 227)", async () => {
+    const endless = "SELECT repeat('x', 100000) AS text FROM generate_series(1, 1000000)";
+    const script = `"$0" "$1" query --csv "$2" | head -n 1; echo "\${PIPESTATUS[0]}"`;
+    const environment = { DATABASE_URL: database().url };
+    const { ended } = startProgram("bash", ["-c", script, process.execPath, MAIN, endless], environment);
+    expect(await ended).toMatchObject({ code: 0, stdout: "text\r\n0\n", stderr: "" });
+  });
+
+  test("prints each row once if the answer to its COMMIT is lost (fault 227)", async () => {
+    const proxy = await startPostgresProxy(database().url);
+    let isAsked = false;
+    let isLost = false;
+    proxy.judge = (statement) => {
+      isAsked ||= statement.includes("AS one");
+      if (statement !== "COMMIT" || !isAsked || isLost) return "pass";
+      isLost = true;
+      return "swallow answer";
+    };
+    const { stdout } = await callCli(["query", "--csv", "SELECT 1 AS one"], {
+      DATABASE_URL: proxy.url(database().url),
+    });
+    expect({ stdout, isLost }).toEqual({ stdout: "one\r\n1\r\n", isLost: true });
+  });
+
+  test.each(["-- how many\nSELECT 1 AS one", "--how many\nSELECT 1 AS one"])(
+    "takes SQL that begins with a comment (fault 227): %j",
+    async (sql) => {
+      expect(await answer("query", sql, "--csv")).toBe("one\r\n1\r\n");
+    },
+  );
 
   test("reads the statement from a file or from standard input", async () => {
     const file = join(temporaryDirectory(), "query.sql");

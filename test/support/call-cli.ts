@@ -26,6 +26,7 @@ export function createContext(environment: Environment, stop = new AbortControll
     terminal: { isOut: false, isErr: false, columns: 80, rows: 24 },
     isQuiet: false,
     stop,
+    unread: new AbortController().signal,
     hide: (more) => void secrets.push(...more),
     mask: (text) => createRedactor(secrets)(text),
   };
