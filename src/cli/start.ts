@@ -50,7 +50,7 @@ export async function start(context: Context): Promise<number> {
   const schema = loadSchema();
   const reads = createCopyReads(() => state.pool, schema);
   const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS;
-  const readStatus = createStatusReader({ state, reads, schedule, stuckAfterMs, mask });
+  const readStatus = createStatusReader({ state, reads, schedule, stuckAfterMs, mask, stop });
   const page = { version, timezone, serviceHost: baseUrl.host };
   const routes: Routes = {
     "/": async () => ({

@@ -131,7 +131,7 @@ export async function readSnapshot<T>(
 }
 
 /** The statements that begin each transaction. All settings are local, because a pooler refuses others. */
-export function begin({
+function begin({
   snapshot = false,
   lockTimeoutMs = LOCK_TIMEOUT_MS,
   byKey = false,

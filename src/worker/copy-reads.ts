@@ -1,26 +1,19 @@
 import { withTimeout } from "../async.ts";
 import { readNow } from "../db/clock.ts";
 import { type Connection, oneRow, type Pool } from "../db/connect.ts";
-import { databaseError } from "../db/db-errors.ts";
 import { readCopyCounts } from "../db/read/read-status.ts";
 import { type RunRow, readLastGoodRun, readRecentRuns } from "../db/read/recent-runs.ts";
 import { readSchemaState, type Schema, type SchemaState } from "../db/schema-state.ts";
-import { begin } from "../db/transaction.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { toError } from "../errors.ts";
 
-/** When something was read: by `performance.now()` and by the database's clock. */
-interface ReadMoment {
-  readonly readAt: number;
-  readonly now: Date;
-}
-
-/** The time since `at`, which is of the database's clock. It grows while the database is silent. */
-export const ageOf = (at: Date, { readAt, now }: ReadMoment) =>
-  performance.now() - readAt + now.getTime() - at.getTime();
-
-/** The facts that a probe waits for. Reading them touches only small tables, however large the copy is. */
-export type Basics = ReadMoment & Awaited<ReturnType<typeof readBasics>>;
+/**
+ * The facts that a probe waits for. Reading them touches only small tables, however large the copy is. `now` is the present by
+ * the database's clock, which advances while the database is silent.
+ */
+export type Basics = Omit<Awaited<ReturnType<typeof readBasics>>, "clockOffset"> & { readonly now: Date };
 /** The figures of the copy. Reading them scans the tables of libraries and rejects, which takes seconds for a million rows. */
-export type CopyFigures = ReadMoment & Awaited<ReturnType<typeof readFigures>>;
+export type CopyFigures = Awaited<ReturnType<typeof readFigures>>;
 
 /** The copy as it was last read. Both parts are null before their first successful read. */
 export interface CopyState {
@@ -39,10 +32,8 @@ const FIGURES_WAIT_MS = 1_000;
 const FIGURES_TIMEOUT_MS = 60_000;
 
 export function createCopyReads(pool: () => Pool | null, schema: Schema) {
-  const basics = createCache(
-    () => readWithin(pool(), BASICS_WAIT_MS, (one) => readBasics(one, schema)),
-    BASICS_WAIT_MS,
-  );
+  const readParts = (one: Connection) => readBasics(one, schema);
+  const basics = createCache(() => readWithin(pool(), BASICS_WAIT_MS, readParts), BASICS_WAIT_MS);
   const figures = createCache(() => readWithin(pool(), FIGURES_TIMEOUT_MS, readFigures), FIGURES_WAIT_MS);
   return {
     /** Waits up to three seconds for the basics and one more for the figures. */
@@ -51,7 +42,11 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
       // An unreachable database is not asked for more, because a client is waiting.
       if (value !== null && error === null) await figures.get();
       const counted = figures.last();
-      return { basics: value, figures: counted.error === null ? counted.value : null, error };
+      return {
+        basics: value && { ...value, now: new Date(performance.now() + value.clockOffset) },
+        figures: counted.error === null ? counted.value : null,
+        error,
+      };
     },
     /** Discards both at the end of a run, and reads the basics while the database is known to be reachable. */
     async refresh(): Promise<void> {
@@ -64,12 +59,14 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
 
 /** No runs if the schema is older than this program. */
 async function readBasics(connection: Connection, own: Schema) {
+  /** What the database's clock has more than `performance.now()`. */
+  const clockOffset = (await readNow(connection)).getTime() - performance.now();
   const schema: SchemaState = await readSchemaState(connection, own);
   const isReadable = schema.kind === "current" || schema.kind === "newer";
   const lastGoodRun = isReadable ? await readLastGoodRun(connection) : null;
   /** Newest first. */
   const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, SHOWN_RUNS) : [];
-  return { schema, lastGoodRun, runs };
+  return { clockOffset, schema, lastGoodRun, runs };
 }
 
 /** Fails if the role may not read the views of simcat_report, or if their tables are locked. */
@@ -93,37 +90,24 @@ interface Freshness {
   readonly behind: number;
 }
 
-/**
- * Reads in a snapshot on one connection of the pool, and closes that connection after `timeoutMs`: probes arrive every few
- * seconds and must not use up the connections that a run needs.
- */
+/** Gives up after `timeoutMs` and closes the connection, because a probe must not keep one that a run needs. */
 async function readWithin<T>(
   pool: Pool | null,
   timeoutMs: number,
   read: (connection: Connection) => Promise<T>,
-): Promise<(T & ReadMoment) | null> {
+): Promise<T | null> {
   if (pool === null) return null;
-  const connection = await pool.connect();
-  const readAll = async () => {
-    const readAt = performance.now();
-    await connection.query(begin({ snapshot: true }));
-    const now = await readNow(connection);
-    const value = { ...(await read(connection)), readAt, now };
-    await connection.query("COMMIT");
+  const readInTime = async (connection: Connection) => {
+    const value = await withTimeout(read(connection), timeoutMs);
+    if (value === "timeout") throw noAnswer(timeoutMs);
     return value;
   };
-  let isUsable = false;
-  try {
-    const value = await withTimeout(readAll(), timeoutMs);
-    if (value === "timeout") throw noAnswer(timeoutMs);
-    isUsable = true;
-    return value;
-  } finally {
-    connection.release(!isUsable);
-  }
+  const once = { operation: "reading the state of the copy", snapshot: true, retryForMs: 0, lockAttempts: 1 };
+  return withTransaction(pool, once, readInTime, AbortSignal.timeout(timeoutMs));
 }
 
-const noAnswer = (ms: number) => new Error(`no answer within ${ms / 1000} s`);
+/** It has the code of a lost connection. */
+const noAnswer = (ms: number) => Object.assign(new Error(`no answer within ${ms / 1000} s`), { code: "ETIMEDOUT" });
 
 /** A value is kept for half a second, and for longer if the read is slow, so that reading takes at most a twentieth of the time. */
 const MIN_AGE_MS = 500;
@@ -131,38 +115,40 @@ const AGE_PER_READ = 20;
 
 /** Concurrent callers share one read. A read that fails leaves the last value. */
 function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
-  let cached: { readonly value: T | null; readonly error: Error | null } = { value: null, error: null };
+  let last: { readonly value: T | null; readonly error: Error | null } = { value: null, error: null };
+  let lastStartedAt = Number.NEGATIVE_INFINITY;
   let freshUntil = Number.NEGATIVE_INFINITY;
   let expiredAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
+  const isFresh = () => lastStartedAt > expiredAt && performance.now() < freshUntil;
   const readAgain = async () => {
     const startedAt = performance.now();
     let keepMs = MIN_AGE_MS;
     try {
-      cached = { value: await read(), error: null };
+      last = { value: await read(), error: null };
       keepMs = Math.max(keepMs, AGE_PER_READ * (performance.now() - startedAt));
     } catch (thrown) {
-      cached = { ...cached, error: databaseError("reading the state of the copy", thrown) };
+      last = { ...last, error: toError(thrown) };
     }
-    freshUntil = startedAt < expiredAt ? Number.NEGATIVE_INFINITY : performance.now() + keepMs;
+    lastStartedAt = startedAt;
+    freshUntil = performance.now() + keepMs;
     reading = null;
   };
   return {
     /** Waits up to `waitMs` for a fresh value. */
     async get() {
       const giveUpAt = performance.now() + waitMs;
-      while (performance.now() > freshUntil) {
+      while (!isFresh()) {
         reading ??= readAgain();
         if ((await withTimeout(reading, giveUpAt - performance.now())) === "timeout")
-          return { ...cached, error: noAnswer(waitMs) };
+          return { ...last, error: noAnswer(waitMs) };
       }
-      return cached;
+      return last;
     },
-    last: () => cached,
-    /** Makes a value stale if it was read, or began to be read, before this call. */
+    last: () => last,
+    /** Discards what was read, or began to be read, before this call. */
     expire() {
       expiredAt = performance.now();
-      freshUntil = Number.NEGATIVE_INFINITY;
     },
   };
 }

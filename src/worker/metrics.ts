@@ -28,10 +28,10 @@ const GAUGES: Readonly<Record<string, readonly [help: string, read: (status: Wor
   ],
   oldest_library_read_lag_seconds: [
     "Time since the content of the least recently read live library was read; 0 if there is none, absent while that is unknown.",
-    ({ figures, databaseNow }) => {
-      if (figures === null || databaseNow === null) return null;
+    ({ figures, basics }) => {
+      if (figures === null || basics === null) return null;
       const { oldestContentReadAt: oldest } = figures.libraries;
-      return oldest === null ? 0 : seconds(databaseNow) - seconds(oldest);
+      return oldest === null ? 0 : seconds(basics.now) - seconds(oldest);
     },
   ],
   open_rejects: [

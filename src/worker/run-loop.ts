@@ -22,7 +22,7 @@ import type { RunEnd } from "../webhook.ts";
 import type { CopyReads } from "./copy-reads.ts";
 import { type Metrics, MISS_REASONS, type MissReason } from "./metrics.ts";
 import type { Schedule } from "./schedule.ts";
-import { pauseOf, type WorkerState } from "./worker-status.ts";
+import type { WorkerState } from "./worker-status.ts";
 
 /** The dependencies of the loop and of its runs. */
 export interface WorkerContext {
@@ -52,8 +52,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   let running: Promise<RunResult | null> | null = null;
   const pruneHistory = createHistoryPruner(context);
   const logNextRun = () => {
-    const at = schedule.next(pauseOf(state) ?? undefined).toISOString();
-    log.info({ code: "next_run", at }, "waiting for the next run");
+    log.info({ code: "next_run", at: schedule.next().toISOString() }, "waiting for the next run");
   };
   const runAndPrune = async () => {
     const result = await runScheduled(context, signal);
@@ -72,16 +71,14 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   };
   const onDue = () => {
     if (running !== null) void reads.read().then(({ error }) => missTicks(error === null ? "running" : "database", 1));
-    else if (pauseOf(state) !== null) missTicks("retry_after", 1);
+    else if (schedule.pausedUntil() !== null) missTicks("retry_after", 1);
     else startRun();
   };
-  state.phase = "working";
   if (await isRunDue(context)) startRun();
   else logNextRun();
   schedule.start(onDue, (count) => missTicks("suspended", count));
   await aborted(signal);
   schedule.stop();
-  state.phase = "stopping";
   log.info({ code: "worker_stopping", run: state.current?.id }, "stop signal received; no further run starts");
   const last = await (running as Promise<RunResult | null> | null);
   const { reason } = signal;
@@ -103,7 +100,7 @@ async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolea
  * @returns the result of the run; null if it did not start
  */
 async function runScheduled(context: WorkerContext, signal: AbortSignal): Promise<RunResult | null> {
-  const { state, metrics, log, reads } = context;
+  const { state, metrics, log, reads, schedule } = context;
   state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
   try {
     // If the database is unreachable afterwards, probes and the page still show this run.
@@ -112,9 +109,8 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
     void context.sendMessage({ runId: id, status, isGood: isGood(result.summary), error: message });
     const isTrouble = status !== "ok" && status !== "partial";
     state.trouble = isTrouble ? { code: status, message: message ?? status, runId: id } : null;
-    const waitMs = result.error instanceof SourceUnavailableError ? result.error.retryAfterMs : null;
-    state.pausedUntil = waitMs === null ? null : new Date(Date.now() + waitMs);
-    const until = pauseOf(state);
+    if (result.error instanceof SourceUnavailableError) schedule.pause(result.error.retryAfterMs ?? 0);
+    const until = schedule.pausedUntil();
     if (until !== null)
       log.warn({ code: "retry_after", until: formatInstant(until) }, "the service asked for a pause until then");
     return result;

@@ -10,51 +10,55 @@ const ignore = () => {};
 const quiet: Logger = { info: ignore, warn: ignore, error: ignore, debug: ignore };
 
 /**
- * When runs are due, by a cron expression. The configuration has validated it and the time zone. Times are by the local clock,
- * because schedules are written in local time.
+ * When runs are due: by a cron expression, and not during a pause that the service asked for. The configuration has validated
+ * the expression and the time zone. Times are by the local clock, because schedules are written in local time.
  */
 export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" | "timezone">) {
   let onDue = ignore;
   let onMissed: (ticks: number) => void = ignore;
   let missedTicks = 0;
+  let pausedUntil = new Date(0);
   /** The moments of the last three due ticks, by `performance.now()`. */
   let dueTicks: readonly number[] = [];
-  const addDueTicks = (count: number) => {
-    const added = Array.from({ length: Math.min(count, LATE_TICKS) }, () => performance.now());
-    dueTicks = [...dueTicks, ...added].slice(-LATE_TICKS);
+  const addDueTick = () => {
+    dueTicks = [...dueTicks, performance.now()].slice(-LATE_TICKS);
   };
   const task = createTask(
     schedule,
     () => {
-      addDueTicks(1);
+      addDueTick();
       onDue();
     },
     // By default node-cron drops a tick that is a second late. With a daily schedule that would skip a day.
     { timezone, missedExecutionTolerance: 366 * DAY_MS, suppressMissedWarning: true, logger: quiet },
   );
   task.on("execution:missed", () => {
+    addDueTick();
     missedTicks += 1;
     if (missedTicks > 1) return;
     // node-cron emits one event per missed tick, all of them synchronously.
     setImmediate(() => {
-      addDueTicks(missedTicks);
       onMissed(missedTicks);
       missedTicks = 0;
     });
   });
 
-  const ahead = (count: number) => task.getNextRuns(count).map((date) => date.getTime());
-  const longestMs = longestOfThree(ahead(LOOK_AHEAD_TICKS));
+  const longestMs = longestOfThree(task.getNextRuns(LOOK_AHEAD_TICKS));
   return {
-    /** The next moment at which a run is due, not before `notBefore`. */
-    next(notBefore = new Date()): Date {
-      const next = ahead(LOOK_AHEAD_TICKS).find((moment) => moment >= notBefore.getTime());
-      return next === undefined ? notBefore : new Date(next);
+    /** The next moment at which a run is due. */
+    next(): Date {
+      return task.getNextRuns(LOOK_AHEAD_TICKS).find((moment) => moment >= pausedUntil) ?? pausedUntil;
     },
+    /** No run is due for this long. */
+    pause(ms: number): void {
+      pausedUntil = new Date(Date.now() + ms);
+    },
+    /** The end of the pause; null if there is none now. */
+    pausedUntil: () => (Date.now() < pausedUntil.getTime() ? pausedUntil : null),
     /** Time between the next two due ticks. */
     intervalMs(): number {
-      const [first = 0, second = 0] = ahead(2);
-      return second - first;
+      const [first, second] = task.getNextRuns(2);
+      return Number(second) - Number(first);
     },
     /**
      * What was completed longer ago than this is late, because three runs have been due since. Ticks before the start of this
@@ -72,6 +76,6 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
 }
 
 /** Weekends and clock changes make it longer than three intervals. */
-function longestOfThree(moments: readonly number[]): number {
-  return Math.max(...moments.slice(LATE_TICKS).map((moment, index) => moment - (moments[index] ?? moment)));
+function longestOfThree(moments: readonly Date[]): number {
+  return Math.max(...moments.slice(LATE_TICKS).map((moment, index) => Number(moment) - Number(moments[index])));
 }

@@ -33,13 +33,13 @@ const REFRESH_SECONDS = 60;
 
 /** The worker's page for people. */
 export function formatStatusPage(status: WorkerStatus, { version, timezone, serviceHost }: PageTitle): string {
-  const { ready, reasons, databaseNow, basics, figures } = status;
+  const { ready, reasons, basics, figures } = status;
   const badge = overallBadge(status);
   const database = figures?.database ?? null;
   const body = html`<header class="lead"><h1>simcat: organization at ${serviceHost}${database && html`, database ${foreignText(database)}`}</h1> <span class="state">${formatBadge(badge)}</span></header>
 ${reasons.length === 0 ? null : formatReasons(reasons, ready)}
 <dl class="cards">${formatCards(status, timezone)}</dl>
-${basics && databaseNow && formatSections(basics, figures, databaseNow)}
+${basics && formatSections(basics, figures)}
 <footer><p>simcat ${version}. Times without a zone are UTC. This page reloads every ${REFRESH_SECONDS} seconds. For machines: <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>, <a href="/healthz">/healthz</a>.</p></footer>`;
   const title = `simcat: ${badge.label}: ${serviceHost}${database === null ? "" : `, database ${database}`}`;
   return formatPage({ title, body, refreshSeconds: REFRESH_SECONDS });
@@ -58,7 +58,7 @@ function formatReasons(reasons: WorkerStatus["reasons"], ready: boolean): Html {
   return html`<div class="note${ready ? "" : " failed"}" role="status"><ul>${items}</ul></div>`;
 }
 
-function formatCards({ nextRun, now, current, basics, databaseNow, figures }: WorkerStatus, timezone: string): Html[] {
+function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, timezone: string): Html[] {
   const cards = [card("next run", zonedTime(nextRun, timezone), formatAgo(nextRun, now))];
   if (current !== null) {
     const { id, startedAt, toRead, done } = current;
@@ -67,9 +67,9 @@ function formatCards({ nextRun, now, current, basics, databaseNow, figures }: Wo
     const [value, title] = id === null ? ["waiting", "due"] : [progress, `run ${id}, started`];
     cards.push(card("current run", value, html`${title} ${timeAndAge(startedAt, now)}`));
   }
-  if (basics === null || databaseNow === null) return cards;
+  if (basics === null) return cards;
   const aged = (title: string, at: Date | null, detail = "") =>
-    card(title, timeOf(at), at && `${formatAgo(at, databaseNow)}${detail}`);
+    card(title, timeOf(at), at && `${formatAgo(at, basics.now)}${detail}`);
   const last = basics.lastGoodRun;
   cards.push(aged("last good run", last?.finishedAt ?? null, last ? `, run ${last.id}, ${last.status}` : ""));
   if (figures === null) return cards;
@@ -87,7 +87,7 @@ function formatCards({ nextRun, now, current, basics, databaseNow, figures }: Wo
 
 const LISTED_RUNS = 10;
 
-function formatSections({ runs }: Basics, figures: CopyFigures | null, now: Date): Html {
+function formatSections({ runs, now }: Basics, figures: CopyFigures | null): Html {
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
   const timed = runs.map((run) => {
     return { ...run, durationMs: (run.finishedAt ?? now).getTime() - run.startedAt.getTime() };

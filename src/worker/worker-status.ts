@@ -2,12 +2,11 @@ import type { Pool } from "../db/connect.ts";
 import { schemaFault } from "../db/schema-state.ts";
 import { formatCount, formatInstant, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
-import { ageOf, type Basics, type CopyReads, type CopyState } from "./copy-reads.ts";
+import type { Basics, CopyFigures, CopyReads, CopyState } from "./copy-reads.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** The state of the worker that is in no table: written by the run loop, read by the HTTP routes. */
 export interface WorkerState {
-  phase: "starting" | "working" | "stopping";
   /** Null until the database has answered once. */
   pool: Pool | null;
   /** The run in progress. */
@@ -19,8 +18,6 @@ export interface WorkerState {
         readonly runId: number;
       })
     | null;
-  /** The service asked for no requests until then; null if it did not. By the local clock, like the schedule. */
-  pausedUntil: Date | null;
 }
 
 interface CurrentRun {
@@ -35,17 +32,7 @@ interface CurrentRun {
   done: number;
 }
 
-export const createWorkerState = (): WorkerState => ({
-  phase: "starting",
-  pool: null,
-  current: null,
-  trouble: null,
-  pausedUntil: null,
-});
-
-/** Until when the service wants no requests; null if it accepts them now. */
-export const pauseOf = ({ pausedUntil }: Readonly<WorkerState>) =>
-  pausedUntil !== null && Date.now() < pausedUntil.getTime() ? pausedUntil : null;
+export const createWorkerState = (): WorkerState => ({ pool: null, current: null, trouble: null });
 
 interface StatusReason {
   /** Part of the public interface. */
@@ -62,8 +49,6 @@ export interface WorkerStatus extends Pick<WorkerState, "current">, Pick<CopySta
   readonly now: Date;
   readonly nextRun: Date;
   readonly intervalMs: number;
-  /** The present by the database's clock; null before the database has answered once. */
-  readonly databaseNow: Date | null;
   /** Time since the last good run ended; null before the first. */
   readonly sinceGoodRunMs: number | null;
 }
@@ -71,98 +56,97 @@ export interface WorkerStatus extends Pick<WorkerState, "current">, Pick<CopySta
 interface StatusOptions {
   readonly state: Readonly<WorkerState>;
   readonly reads: Pick<CopyReads, "read">;
-  readonly schedule: Pick<Schedule, "next" | "intervalMs" | "lateAfterMs">;
+  readonly schedule: Pick<Schedule, "next" | "pausedUntil" | "intervalMs" | "lateAfterMs">;
   /** A run without progress for longer than this is considered stuck. */
   readonly stuckAfterMs: number;
   /** Replaces the secrets in a message. */
   readonly mask: (message: string) => string;
+  /** Aborted when the worker is to stop. */
+  readonly stop: AbortSignal;
 }
 
-/** Returns a function that reads the status. */
-export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask }: StatusOptions) {
-  let firstSeen: { readonly runId: number; readonly at: number } | null = null;
+/**
+ * Returns a function that reads the status. Ready: the database is reachable, its schema is current, and the last good run is
+ * not late or a run is making progress. Libraries that fail or are behind do not affect readiness, because one broken library
+ * must not take the worker out of service; a run that could read nothing is not a good run.
+ */
+export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask, stop }: StatusOptions) {
+  let firstSeen = { runId: 0, at: 0 };
 
+  /** Null before the first good run. */
   function measureSinceGoodRun(basics: Basics | null): number | null {
-    const run = basics?.lastGoodRun ?? null;
-    if (basics === null || run === null) return null;
-    if (firstSeen?.runId !== run.id) firstSeen = { runId: run.id, at: performance.now() };
+    const run = basics?.lastGoodRun;
+    if (!basics || !run) return null;
+    if (firstSeen.runId !== run.id) firstSeen = { runId: run.id, at: performance.now() };
+    const sinceEnd = basics.now.getTime() - (run.finishedAt ?? run.startedAt).getTime();
     // If the database's clock was set back, the run seems to end in the future.
-    return Math.max(ageOf(run.finishedAt ?? run.startedAt, basics), performance.now() - firstSeen.at);
+    return Math.max(sinceEnd, performance.now() - firstSeen.at);
   }
 
   return async (): Promise<WorkerStatus> => {
-    const { error, ...copy } = await reads.read();
-    const { basics } = copy;
+    const copy = await reads.read();
+    const { basics, figures } = copy;
     const sinceGoodRunMs = measureSinceGoodRun(basics);
+    const lateAfterMs = schedule.lateAfterMs();
+    const isLate = (at: Date) => basics !== null && basics.now.getTime() - at.getTime() > lateAfterMs;
+    const isStale = sinceGoodRunMs !== null && sinceGoodRunMs > lateAfterMs;
     const isProgressing = performance.now() - (state.current?.progressAt ?? Number.NEGATIVE_INFINITY) <= stuckAfterMs;
-    const facts = { ...copy, state, sinceGoodRunMs, isProgressing, lateAfterMs: schedule.lateAfterMs() };
+    const late = judgeLastGoodRun(basics, isStale);
+    const blocking = [...judgeDatabase(copy, stop.aborted), ...(isProgressing ? [] : late)];
+    const others = [
+      ...(isProgressing ? late : []),
+      ...judgePause(schedule.pausedUntil()),
+      ...judgeLastRun(state, basics),
+      ...(sinceGoodRunMs === null ? [] : judgeContent(figures, isLate, isStale)),
+    ];
     return {
-      ...copy,
-      ...judgeReadiness({ ...facts, databaseError: error && mask(error.message) }),
+      ready: blocking.length === 0,
+      reasons: [...blocking, ...others].map(({ code, message }) => ({ code, message: mask(message) })),
       current: state.current,
+      basics,
+      figures,
       now: new Date(),
-      nextRun: schedule.next(pauseOf(state) ?? undefined),
+      nextRun: schedule.next(),
       intervalMs: schedule.intervalMs(),
-      databaseNow: basics && new Date(basics.now.getTime() + ageOf(basics.now, basics)),
       sinceGoodRunMs,
     };
   };
 }
 
-interface ReadinessFacts extends Pick<WorkerStatus, "basics" | "figures" | "sinceGoodRunMs"> {
-  readonly state: Readonly<WorkerState>;
-  /** Why the last read failed; null if it succeeded. */
-  readonly databaseError: string | null;
-  /** What is older than this is late: three runs have been due since. */
-  readonly lateAfterMs: number;
-  readonly isProgressing: boolean;
+function judgeDatabase({ basics, error }: CopyState, isStopping: boolean): StatusReason[] {
+  if (isStopping) return [{ code: "stopping", message: "the worker is stopping" }];
+  if (error !== null) return [{ code: "database_unreachable", message: error.message }];
+  if (basics === null) return [{ code: "starting", message: "the worker is waiting for its database" }];
+  const fault = schemaFault(basics.schema);
+  return fault === null ? [] : [{ code: fault.code, message: `${fault.problem}; ${fault.hint}` }];
 }
 
-/**
- * Ready: the database is reachable, its schema is current, and the last good run is not late or a run is making progress.
- * Libraries that fail or are behind do not affect readiness, because one broken library must not take the worker out of
- * service; a run that could read nothing is not a good run.
- */
-function judgeReadiness(facts: ReadinessFacts): Pick<WorkerStatus, "ready" | "reasons"> {
-  const { state, basics, databaseError, sinceGoodRunMs, lateAfterMs, isProgressing } = facts;
-  const blocking: StatusReason[] = [];
-  const others: StatusReason[] = [];
-  const late = isProgressing ? others : blocking;
-  if (state.phase === "stopping") blocking.push({ code: "stopping", message: "the worker is stopping" });
-  if (state.phase === "starting")
-    blocking.push({ code: "starting", message: "the worker is waiting for its database" });
-  if (databaseError !== null) blocking.push({ code: "database_unreachable", message: databaseError });
-  const fault = basics === null || databaseError !== null ? null : schemaFault(basics.schema);
-  if (fault !== null) blocking.push({ code: fault.code, message: `${fault.problem}; ${fault.hint}` });
-  if (basics !== null && sinceGoodRunMs === null)
-    late.push({ code: "no_good_run", message: "no run of all libraries has succeeded yet" });
-  if (sinceGoodRunMs !== null && sinceGoodRunMs > lateAfterMs) {
-    const message = `the last good run (${basics?.lastGoodRun?.id}) is older than three due runs; the copy may be out of date`;
-    late.push({ code: "stale", message });
-  }
-  const pausedUntil = pauseOf(state);
-  if (pausedUntil !== null) {
-    const message = `the service asked for no requests until ${formatInstant(pausedUntil)}; runs that are due until then are skipped`;
-    others.push({ code: "retry_after", message });
-  }
-  others.push(...judgeLastRun(facts), ...judgeContent(facts));
-  return { ready: blocking.length === 0 && basics !== null, reasons: [...blocking, ...others] };
+function judgeLastGoodRun(basics: Basics | null, isStale: boolean): StatusReason[] {
+  if (basics?.lastGoodRun === null)
+    return [{ code: "no_good_run", message: "no run of all libraries has succeeded yet" }];
+  const message = `the last good run (${basics?.lastGoodRun.id}) is older than three due runs; the copy may be out of date`;
+  return isStale ? [{ code: "stale", message }] : [];
+}
+
+function judgePause(until: Date | null): StatusReason[] {
+  if (until === null) return [];
+  const message = `the service asked for no requests until ${formatInstant(until)}; runs that are due until then are skipped`;
+  return [{ code: "retry_after", message }];
 }
 
 /** The trouble of this worker's last run until the next good run of any process; otherwise a held last run. */
-function judgeLastRun({ state: { trouble }, basics }: ReadinessFacts): StatusReason[] {
+function judgeLastRun({ trouble }: WorkerState, basics: Basics | null): StatusReason[] {
   const last = basics?.lastGoodRun ?? null;
   // A run of another process does not show that this one's configuration is valid.
   const isOver = trouble !== null && trouble.code !== "configuration" && (last?.id ?? 0) > trouble.runId;
-  if (trouble !== null && !isOver) return [{ code: trouble.code, message: trouble.message }];
+  if (trouble !== null && !isOver) return [trouble];
   return last?.status === "held" ? [{ code: "held", message: last.error ?? "a guard held removals" }] : [];
 }
 
 const NAMED_LIBRARIES = 3;
 
 /** Libraries that fail, items that cannot be stored, and content that is missing although runs succeed. */
-function judgeContent({ figures, sinceGoodRunMs, lateAfterMs }: ReadinessFacts): StatusReason[] {
-  if (sinceGoodRunMs === null) return [];
+function judgeContent(figures: CopyFigures | null, isLate: (at: Date) => boolean, isStale: boolean): StatusReason[] {
   if (figures === null) {
     const message = "the libraries could not be counted: no privilege on simcat_report, or their tables are locked";
     return [{ code: "freshness_unknown", message }];
@@ -180,7 +164,6 @@ function judgeContent({ figures, sinceGoodRunMs, lateAfterMs }: ReadinessFacts):
     const items = plural(rejects.total, "received item");
     reasons.push({ code: "open_rejects", message: `${items} could not be stored; simcat status lists them` });
   }
-  const isLate = (at: Date) => ageOf(at, figures) > lateAfterMs;
   const incomplete = (message: string) => reasons.push({ code: "incomplete", message });
   if (completeAsOf === null || seenAsOf === null) incomplete("no run has seen and stored every library yet");
   else if (behind > 0 && isLate(completeAsOf)) {
@@ -188,7 +171,7 @@ function judgeContent({ figures, sinceGoodRunMs, lateAfterMs }: ReadinessFacts):
     incomplete(
       `${libraries} behind by more than three due runs; the copy is complete as of ${formatInstant(completeAsOf)}`,
     );
-  } else if (isLate(seenAsOf) && sinceGoodRunMs <= lateAfterMs) {
+  } else if (isLate(seenAsOf) && !isStale) {
     incomplete(
       `the copy shows the service as of ${formatInstant(seenAsOf)}: later listings came from a cache or were incomplete, or a run took longer than three due runs`,
     );

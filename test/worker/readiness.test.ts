@@ -16,7 +16,6 @@ const goodRun = (minutesAgo: number, status: RunRow["status"] = "ok"): RunRow =>
 });
 
 const basics = (rest: Partial<Basics> = {}): Basics => ({
-  readAt: performance.now(),
   now: DATABASE_NOW,
   schema: { kind: "current", version: 2 },
   lastGoodRun: goodRun(5),
@@ -24,26 +23,30 @@ const basics = (rest: Partial<Basics> = {}): Basics => ({
   ...rest,
 });
 
-const figures = (rest: Partial<CopyFigures> = {}): CopyFigures => ({
-  ...figuresOf({ completeAsOf: ago(10), seenAsOf: ago(10), ...rest }),
-  readAt: performance.now(),
-  now: DATABASE_NOW,
-});
+const figures = (rest: Partial<CopyFigures> = {}) => figuresOf({ completeAsOf: ago(10), seenAsOf: ago(10), ...rest });
 
 interface Facts extends Partial<CopyState> {
   readonly state?: Partial<WorkerState>;
   /** How long ago the third-last tick was due. */
   readonly lateAfterMs?: number;
+  readonly pausedUntil?: Date;
+  readonly stop?: AbortSignal;
 }
 
 /** The reader of a worker in this state. Three ticks take 45 minutes, and a run may be without progress for three minutes. */
-function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, ...copy }: Facts) {
+function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, pausedUntil, stop, ...copy }: Facts) {
   return createStatusReader({
-    state: { ...createWorkerState(), phase: "working", ...state },
+    state: { ...createWorkerState(), ...state },
     reads: { read: async () => ({ basics: basics(), figures: figures(), error: null, ...copy }) },
-    schedule: { next: () => new Date(), intervalMs: () => 15 * MINUTE, lateAfterMs: () => lateAfterMs },
+    schedule: {
+      next: () => new Date(),
+      pausedUntil: () => pausedUntil ?? null,
+      intervalMs: () => 15 * MINUTE,
+      lateAfterMs: () => lateAfterMs,
+    },
     stuckAfterMs: 3 * MINUTE,
     mask: (text) => text.replaceAll("secret", "***"),
+    stop: stop ?? new AbortController().signal,
   });
 }
 
@@ -56,7 +59,6 @@ const endedAgo = (minutes: number) => ({ basics: basics({ lastGoodRun: goodRun(m
 const held = () => ({ basics: basics({ lastGoodRun: goodRun(1, "held") }) });
 const never = () => ({ basics: basics({ lastGoodRun: null }) });
 const gone = { error: new Error("no secret") };
-const pausedFor = (ms: number) => ({ pausedUntil: new Date(Date.now() + ms) });
 const failed = { owner: "ann", failures: 3, lastFailedAt: null, lastSuccessAt: null, bookmarkSeenAt: null };
 const shown = ["A", "B/C", "D", "E"].map((name) => ({ ...failed, name, lastError: "down" }));
 const failing = { total: 5, shown };
@@ -77,12 +79,12 @@ test.each<[string, () => Facts, unknown[]]>([
     () => ({ basics: basics({ schema: { kind: "behind", version: 1, missing: 1 } }) }),
     [false, "schema_behind"],
   ],
-  ["before the database has answered", () => ({ basics: null, state: { phase: "starting" } }), [false, "starting"]],
-  ["after a stop request", () => ({ state: { phase: "stopping" } }), [false, "stopping"]],
+  ["before the database has answered", () => ({ basics: null, figures: null }), [false, "starting"]],
+  ["after a stop request", () => ({ stop: AbortSignal.abort() }), [false, "stopping"]],
   ["without the database", () => gone, [false, "database_unreachable"]],
   [
-    "the age of the copy grows without the database",
-    () => ({ basics: basics({ readAt: performance.now() - 41 * MINUTE }), ...gone }),
+    "a copy that is late in addition, without the database",
+    () => ({ basics: basics({ now: ago(-41) }), ...gone }),
     [false, "database_unreachable", "stale"],
   ],
   ["a held last run", held, [true, "held"]],
@@ -92,10 +94,9 @@ test.each<[string, () => Facts, unknown[]]>([
   ["but not a wrong configuration", () => ({ state: trouble("configuration", 6) }), [true, "configuration"]],
   [
     "a pause that the service asked for",
-    () => ({ state: { ...pausedFor(MINUTE), ...trouble("source_unavailable", 8) } }),
+    () => ({ pausedUntil: new Date(), state: trouble("source_unavailable", 8) }),
     [true, "retry_after", "source_unavailable"],
   ],
-  ["a pause that has passed", () => ({ state: pausedFor(-1) }), [true]],
 ])("readiness: %s (fault 173)", async (_, facts, expected) => {
   const { ready, reasons } = await readerOf(facts())();
   expect([ready, ...reasons.map(({ code }) => code)]).toEqual(expected);

@@ -33,12 +33,23 @@ test("computes the next due moment and the interval in the zone", () => {
   expect(utc("0 0 29 2 *").next()).toEqual(new Date("2028-02-29T00:00:00Z"));
 });
 
-test("computes the next due moment after a pause", () => {
-  const schedule = utc("*/15 * * * *");
-  expect(schedule.next(new Date("2026-07-01T12:45:00Z"))).toEqual(new Date("2026-07-01T12:45:00Z"));
-  expect(schedule.next(new Date("2026-07-01T12:45:01Z"))).toEqual(new Date("2026-07-01T13:00:00Z"));
+test("computes the next due moment after a pause, which ends by itself", () => {
+  const nextAfter = (schedule: string, pauseMs: number) => {
+    const paused = utc(schedule);
+    paused.pause(pauseMs);
+    return paused.next();
+  };
+  expect(nextAfter("*/15 * * * *", 42 * MINUTE)).toEqual(new Date("2026-07-01T12:45:00Z"));
+  expect(nextAfter("*/15 * * * *", 42 * MINUTE + 1)).toEqual(new Date("2026-07-01T13:00:00Z"));
   // Too far ahead to look for it.
-  expect(utc("* * * * *").next(new Date("2026-07-03T12:00:30Z"))).toEqual(new Date("2026-07-03T12:00:30Z"));
+  expect(nextAfter("* * * * *", 2 * DAY)).toEqual(new Date("2026-07-03T12:03:00Z"));
+
+  const schedule = utc("*/15 * * * *");
+  expect(schedule.pausedUntil()).toBeNull();
+  schedule.pause(MINUTE);
+  expect(schedule.pausedUntil()).toEqual(new Date("2026-07-01T12:04:00Z"));
+  vi.setSystemTime(new Date("2026-07-01T12:04:00Z"));
+  expect(schedule.pausedUntil()).toBeNull();
 });
 
 test("a copy is late after three due ticks, however long they take", async () => {

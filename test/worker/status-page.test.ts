@@ -85,7 +85,7 @@ test("draws each run with its outcome as a shape, and lists the newest ten in a 
 test("shows an empty database, and a database that has not answered yet", () => {
   expect(pageOf(emptyStatus)).toContain("No run yet");
   const reasons = [{ code: "starting", message: "the worker is waiting for its database" }];
-  const page = pageOf({ ...emptyStatus, figures: null, basics: null, databaseNow: null, reasons });
+  const page = pageOf({ ...emptyStatus, figures: null, basics: null, reasons });
   expect(page).toContain("<b>starting</b>: <bdi>the worker is waiting for its database</bdi>");
 });
 

@@ -8,8 +8,6 @@ const NOW = new Date("2026-11-20T14:03:20Z");
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * MINUTE);
 
 export const figuresOf = (rest: Partial<CopyFigures> = {}): CopyFigures => ({
-  readAt: 0,
-  now: NOW,
   database: "simcat",
   libraries: { live: 0, removed: 0, neverStored: 0, oldestContentReadAt: null },
   failing: { total: 0, shown: [] },
@@ -22,7 +20,6 @@ export const figuresOf = (rest: Partial<CopyFigures> = {}): CopyFigures => ({
 });
 
 const basicsOf = (rest: Partial<Basics> = {}): Basics => ({
-  readAt: 0,
   now: NOW,
   schema: { kind: "current", version: 1 },
   lastGoodRun: null,
@@ -39,7 +36,6 @@ export const emptyStatus: WorkerStatus = {
   nextRun: new Date("2026-11-20T14:15:00Z"),
   intervalMs: 15 * MINUTE,
   current: null,
-  databaseNow: NOW,
   basics: basicsOf(),
   sinceGoodRunMs: null,
   figures: figuresOf(),
