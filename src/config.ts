@@ -1,4 +1,4 @@
-import { readSecretFiles } from "./config/environment.ts";
+import { findText } from "./config/environment.ts";
 import { type Environment, InvalidText } from "./config/readers.ts";
 import { NAMES, type Name, SECRET_NAMES, SETTINGS, type SettingField, type Settings } from "./config/settings.ts";
 import { editDistance } from "./edit-distance.ts";
@@ -28,21 +28,24 @@ export interface Needs {
  * @throws ConfigurationError with every problem
  */
 export function loadConfig(environment: Environment, needs: Needs, dotenv: ReadonlySet<string> = new Set()): Config {
-  const isRead = (name: Name) => needs.database || !name.startsWith("DATABASE_");
-  const files = readSecretFiles(environment, SECRET_NAMES.filter(isRead));
-  const problems: ConfigurationProblem[] = [...files.problems];
+  const problems: ConfigurationProblem[] = [];
+  const texts: Partial<Record<Name, string>> = {};
   const sources: Partial<Record<Name, string>> = {};
   const values: Partial<Record<SettingField, unknown>> = {};
-  const report = (name: Name, problem: string, hint: string) => problems.push({ name, problem, hint });
-  for (const [field, { name, fallback, read }] of Object.entries(SETTINGS)) {
-    const given = isRead(name) ? files.values[name] || environment[name] || null : null;
-    if (given !== null) sources[name] = files.paths[name] ?? (dotenv.has(name) ? ".env" : "environment");
-    const text = given ?? fallback;
+  const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
+  for (const [field, setting] of Object.entries(SETTINGS)) {
+    const { name, fallback, read } = setting;
     try {
-      values[field as SettingField] = text === null ? null : read(text, environment);
+      const isRead = needs.database || !name.startsWith("DATABASE_");
+      const given = isRead ? findText(setting, environment) : null;
+      if (given !== null) {
+        texts[name] = given.text;
+        sources[name] = given.file ?? (dotenv.has(name) ? ".env" : "environment");
+      }
+      values[field as SettingField] = given === null ? fallback : read(given.text, environment);
     } catch (error) {
       if (!(error instanceof InvalidText)) throw error;
-      report(name, error.problem, error.hint);
+      report(`${name}${error.suffix}`, error.problem, error.hint);
     }
   }
   const isMissing = (name: Name) => !(name in sources) && !problems.some((problem) => problem.name.startsWith(name));
@@ -63,7 +66,7 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
     const hint = "unset it: only simcat sync and simcat backfill take a slice";
     report("SIMCAT_SLICE", "is set, and this command takes none", hint);
   }
-  const secrets = environmentSecrets({ ...environment, ...files.values });
+  const secrets = environmentSecrets({ ...environment, ...texts });
   if (problems.length > 0) throw configurationError(problems, secrets);
   const settings = values as Settings;
   return { ...settings, databaseDirectUrl: settings.databaseDirectUrl ?? settings.databaseUrl, sources, secrets };
@@ -108,9 +111,9 @@ export function findUnknownSettings(environment: Environment) {
 /** The setting with the most similar name, which may have the prefix too much; null if none is similar. */
 function nearestSetting(name: string): string | null {
   const spellings = name.startsWith(PREFIX) ? [name, name.slice(PREFIX.length)] : [name];
-  const distances = KNOWN.map((known) => {
-    return { known, distance: Math.min(...spellings.map((one) => editDistance(one, known, MAX_WRONG_LETTERS))) };
-  });
-  const [nearest] = distances.sort((a, b) => a.distance - b.distance);
-  return nearest !== undefined && nearest.distance <= MAX_WRONG_LETTERS ? nearest.known : null;
+  for (let wrong = 0; wrong <= MAX_WRONG_LETTERS; wrong += 1) {
+    const near = KNOWN.find((known) => spellings.some((one) => editDistance(one, known, wrong) <= wrong));
+    if (near !== undefined) return near;
+  }
+  return null;
 }

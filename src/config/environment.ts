@@ -2,24 +2,17 @@ import { readFileSync, statSync } from "node:fs";
 import { platform } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { ConfigurationError, type ConfigurationProblem, hasErrorCode, toError } from "../errors.ts";
+import { ConfigurationError, hasErrorCode, toError } from "../errors.ts";
 import { environmentSecrets } from "../secrets.ts";
-import type { Environment } from "./readers.ts";
-import { SECRET_NAMES } from "./settings.ts";
+import { type Environment, InvalidText } from "./readers.ts";
+import { type Name, SECRET_NAMES } from "./settings.ts";
 
 /**
  * The process's environment merged with the `.env` file of `directory`, if there is one. A name that the process has, even
  * with an empty value, overrides the file's, and so does its `_FILE` counterpart. `dotenv` holds the names taken from the file.
  * `exposedDotenv` is the file's path if it contains a secret and other users may read it.
  */
-export function readEnvironment(
-  processEnvironment: Environment,
-  directory: string,
-): {
-  readonly environment: Environment;
-  readonly dotenv: ReadonlySet<string>;
-  readonly exposedDotenv: string | undefined;
-} {
+export function readEnvironment(processEnvironment: Environment, directory: string) {
   const path = join(directory, ".env");
   const values = readDotenv(path);
   const entries = Object.entries(values).filter(
@@ -56,27 +49,22 @@ function counterpartOf(name: string): string {
   return name === secret ? `${secret}_FILE` : secret;
 }
 
-/** Reads the secrets whose `NAME_FILE` is set, without one trailing newline: their values and the paths of their files. */
-export function readSecretFiles(environment: Environment, names: readonly string[]) {
-  const values: Record<string, string> = {};
-  const paths: Record<string, string> = {};
-  const problems: ConfigurationProblem[] = [];
-  for (const name of names) {
-    const path = environment[`${name}_FILE`];
-    if (!path) continue;
-    if (environment[name]) {
-      problems.push({ name, problem: `is set, and ${name}_FILE too`, hint: "set one of them" });
-      continue;
-    }
-    const report = (problem: string, hint: string) =>
-      problems.push({ name: `${name}_FILE`, problem: `${JSON.stringify(path)} ${problem}`, hint });
-    try {
-      const secret = readFileSync(path, "utf8").replace(/\r?\n$/, "");
-      if (secret === "") report("is empty", "expected the secret in it");
-      else [values[name], paths[name]] = [secret, path];
-    } catch (error) {
-      report(`cannot be read (${errnoOf(error)})`, "expected a file with the secret in it");
-    }
+/**
+ * The text of a setting, and the path of its file if `NAME_FILE` names one for a secret; null if it is unset.
+ * @throws InvalidText if both are set, or the file cannot be read or is empty
+ */
+export function findText({ name, isSecret }: { name: Name; isSecret: boolean }, environment: Environment) {
+  const text = environment[name];
+  const file = isSecret ? environment[`${name}_FILE`] : undefined;
+  if (!file) return text ? { text, file: null } : null;
+  if (text) throw new InvalidText(`is set, and ${name}_FILE too`, "set one of them");
+  const wrong = (problem: string, hint: string) => new InvalidText(`${JSON.stringify(file)} ${problem}`, hint, "_FILE");
+  let secret: string;
+  try {
+    secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw wrong(`cannot be read (${errnoOf(error)})`, "expected a file with the secret in it");
   }
-  return { values, paths, problems };
+  if (secret === "") throw wrong("is empty", "expected the secret in it");
+  return { text: secret, file };
 }

@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import { toError } from "../errors.ts";
 import { MIN_SECRET_CHARS, parseDatabaseUrl } from "../secrets.ts";
 import type { Slice } from "../slice.ts";
 import { DAY_MS, parseDuration, parseShare, parseSize, type Share } from "../units.ts";
@@ -13,11 +12,14 @@ export class InvalidText extends Error {
   readonly problem: string;
   /** `expected …`, or the action that solves it. */
   readonly hint: string;
+  /** `_FILE` if the setting that names the secret's file is the problem. */
+  readonly suffix: string;
 
-  constructor(problem: string, hint: string) {
+  constructor(problem: string, hint: string, suffix = "") {
     super(`${problem}; ${hint}`);
     this.problem = problem;
     this.hint = hint;
+    this.suffix = suffix;
   }
 }
 
@@ -30,20 +32,17 @@ function reject(text: string, expected: string): never {
   throw new InvalidText(`is ${JSON.stringify(shorten(text))}`, `expected ${expected}`);
 }
 
-export function wholeNumber(from: number, to: number): Reader<number> {
-  return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= from && value <= to ? value : reject(text, `a whole number from ${from} to ${to}`);
-  };
-}
-
-/** A number with a unit. */
+/** A number, perhaps with a unit. */
 function quantity(parse: (text: string) => number | null, min: number, max: number, expected: string): Reader<number> {
   return (text) => {
     const value = parse(text);
     return value !== null && value >= min && value <= max ? value : reject(text, expected);
   };
 }
+
+const parseDigits = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : null);
+export const wholeNumber = (from: number, to: number) =>
+  quantity(parseDigits, from, to, `a whole number from ${from} to ${to}`);
 
 const duration = (min: number, max: number, expected: string) =>
   quantity(parseDuration, min, max, `a duration ${expected}`);
@@ -75,8 +74,6 @@ export const slice: Reader<Slice> = (text, { JOB_COMPLETION_INDEX: jobIndex }) =
 };
 
 export const timeZone: Reader<string> = (text) => {
-  // Creating the first formatter of a process takes as long as reading all other settings.
-  if (text === "UTC") return text;
   try {
     return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone && text;
   } catch {
@@ -84,21 +81,12 @@ export const timeZone: Reader<string> = (text) => {
   }
 };
 
-export const DEFAULT_SCHEDULE = "*/15 * * * *";
-
 export const cronSchedule: Reader<string> = (text) => {
-  if (text === DEFAULT_SCHEDULE) return text;
   // Loaded only for another schedule than the default, because only the worker needs it otherwise.
-  const { createTask } = createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
-  try {
-    const task = createTask(text, () => {});
-    // node-cron keeps every task in a registry until it is destroyed. The worker reads its settings before every run.
-    void task.destroy();
-    task.getNextRuns(1);
-    return text;
-  } catch (error) {
-    return reject(text, `a cron expression such as */15 * * * * (${shorten(toError(error).message)})`);
-  }
+  const { validateDetailed } = createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
+  const [error] = validateDetailed(text).errors;
+  if (error === undefined) return text;
+  return reject(text, `a cron expression such as */15 * * * * (${shorten(error.message)})`);
 };
 
 /** A path segment of the service's URLs. `.` and `..` would change the path. */

@@ -1,13 +1,13 @@
 import { maskDatabaseUrl } from "../secrets.ts";
 import { formatSlice } from "../slice.ts";
-import { formatDuration, formatShare, formatSize } from "../units.ts";
+import { DAY_MS, formatDuration, formatShare, formatSize, MINUTE_MS } from "../units.ts";
 import * as read from "./readers.ts";
 
-/** Every setting, in the order of the reports: its name, the text of its default, its reader, and how its value is shown. */
+/** Every setting, in the order of the reports: its name, its default, its reader, and how its value is shown. */
 export const SETTINGS = {
   /** Ends with a slash. Null, like `apiKey`, only if the command needs no service. */
   baseUrl: setting("SIMCAT_BASE_URL", null, read.baseUrl),
-  allowHttp: setting("SIMCAT_ALLOW_HTTP", "false", read.flag),
+  allowHttp: setting("SIMCAT_ALLOW_HTTP", false, read.flag),
   apiKey: secret("SIMCAT_API_KEY", read.apiKey),
   /** Null for the embedded database. */
   databaseUrl: secret("DATABASE_URL", read.databaseUrl, maskDatabaseUrl),
@@ -15,28 +15,28 @@ export const SETTINGS = {
   databaseDirectUrl: secret("DATABASE_DIRECT_URL", read.databaseUrl, maskDatabaseUrl),
   defaultOwner: setting("SIMCAT_DEFAULT_OWNER", null, read.ownerName),
   serviceTimezone: setting("SIMCAT_SERVICE_TIMEZONE", "UTC", read.timeZone),
-  concurrency: setting("SIMCAT_CONCURRENCY", "16", read.wholeNumber(1, 1024)),
+  concurrency: setting("SIMCAT_CONCURRENCY", 16, read.wholeNumber(1, 1024)),
   /** Null for everything. */
   slice: setting("SIMCAT_SLICE", null, read.slice, formatSlice),
   /** Of all slices together. */
   maxRps: setting("SIMCAT_MAX_RPS", null, read.wholeNumber(1, 100_000)),
-  requestTimeoutMs: setting("SIMCAT_REQUEST_TIMEOUT", "60s", read.timer, formatDuration),
-  maxRetries: setting("SIMCAT_MAX_RETRIES", "4", read.wholeNumber(0, 100)),
-  maxRetryWaitMs: setting("SIMCAT_MAX_RETRY_WAIT", "60s", read.timer, formatDuration),
-  maxBodyBytes: setting("SIMCAT_MAX_BODY", "512MiB", read.size, formatSize),
-  fullEveryMs: setting("SIMCAT_FULL_EVERY", "7d", read.interval, formatDuration),
-  maxRemoved: setting("SIMCAT_MAX_REMOVED", "30%", read.share, formatShare),
+  requestTimeoutMs: setting("SIMCAT_REQUEST_TIMEOUT", MINUTE_MS, read.timer, formatDuration),
+  maxRetries: setting("SIMCAT_MAX_RETRIES", 4, read.wholeNumber(0, 100)),
+  maxRetryWaitMs: setting("SIMCAT_MAX_RETRY_WAIT", MINUTE_MS, read.timer, formatDuration),
+  maxBodyBytes: setting("SIMCAT_MAX_BODY", 512 * 2 ** 20, read.size, formatSize),
+  fullEveryMs: setting("SIMCAT_FULL_EVERY", 7 * DAY_MS, read.interval, formatDuration),
+  maxRemoved: setting("SIMCAT_MAX_REMOVED", { numerator: 30, denominator: 100 }, read.share, formatShare),
   /** Null to keep all history. */
   keepHistoryMs: setting("SIMCAT_KEEP_HISTORY", null, read.historyAge, formatDuration),
-  schedule: setting("SIMCAT_SCHEDULE", read.DEFAULT_SCHEDULE, read.cronSchedule),
+  schedule: setting("SIMCAT_SCHEDULE", "*/15 * * * *", read.cronSchedule),
   timezone: setting("SIMCAT_TIMEZONE", "UTC", read.timeZone),
   httpHost: setting("SIMCAT_HTTP_HOST", "127.0.0.1", read.anyText),
-  httpPort: setting("SIMCAT_HTTP_PORT", "9464", read.wholeNumber(0, 65_535)),
+  httpPort: setting("SIMCAT_HTTP_PORT", 9464, read.wholeNumber(0, 65_535)),
   /** Further host names that the worker answers. */
   httpAllowedHosts: setting("SIMCAT_HTTP_ALLOWED_HOSTS", null, read.hostNames),
   /** Where changes between good and not good are posted; null for nowhere. */
   notifyUrl: secret("SIMCAT_NOTIFY_URL", read.notifyUrl),
-  autoMigrate: setting("SIMCAT_AUTO_MIGRATE", "true", read.flag),
+  autoMigrate: setting("SIMCAT_AUTO_MIGRATE", true, read.flag),
   /** Null for the default directory of the platform. */
   stateDir: setting("SIMCAT_STATE_DIR", null, read.directory),
   logLevel: setting("SIMCAT_LOG_LEVEL", "info", read.logLevel),
@@ -55,7 +55,7 @@ export const NAMES: readonly Name[] = ALL.map(({ name }) => name);
 export const SECRET_NAMES: readonly Name[] = ALL.flatMap(({ name, isSecret }) => (isSecret ? [name] : []));
 
 /** A setting whose value is null if it is not set and has no default. */
-function setting<const N extends string, const F extends string | null, T>(
+function setting<const N extends string, F extends T | null, T>(
   name: N,
   fallback: F,
   reader: read.Reader<T>,
