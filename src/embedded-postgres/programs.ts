@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { ConfigurationError, hasErrorCode } from "../errors.ts";
+import { ConfigurationError } from "../errors.ts";
 import type { StateDirOptions } from "./state-dir.ts";
 
 /** The account that the server runs as, if it is not the current one. */
@@ -134,9 +134,9 @@ export async function prepareBinaries(
     await linkLibraries(inside);
     // Files that root installed with a strict umask are not readable for the account.
     if (account !== null) await promisify(execFile)("/bin/chmod", ["-R", "a+rX", inside], { env: {} });
-    await rename(inside, copy);
-  } catch (error) {
-    if (!hasErrorCode(error, "ENOTEMPTY", "EEXIST")) throw error; // Another process was faster.
+    await rename(inside, copy).catch((error) => {
+      if (!existsSync(copy)) throw error; // Otherwise another process was faster.
+    });
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
@@ -149,13 +149,9 @@ async function linkLibraries(native: string): Promise<boolean> {
   const links: { source: string; target: string }[] = existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [];
   for (const { source, target } of links) {
     const link = join(dirname(native), target);
-    if (existsSync(link)) continue;
-    try {
-      await symlink(relative(dirname(link), join(dirname(native), source)), link);
-    } catch (error) {
-      if (hasErrorCode(error, "EACCES", "EPERM", "EROFS")) return false;
-      if (!hasErrorCode(error, "EEXIST")) throw error; // Another process created it.
-    }
+    // It fails if the link exists, too.
+    await symlink(relative(dirname(link), join(dirname(native), source)), link).catch(() => {});
+    if (lstatSync(link, { throwIfNoEntry: false }) === undefined) return false;
   }
   return true;
 }

@@ -148,8 +148,8 @@ export async function openSession(server: EmbeddedServer, signal: AbortSignal): 
   const end = performance.now() + START_MS;
   let started = false;
   for (let portAttempts = 0; ; ) {
-    const session = await attach(server, started, signal);
-    if (session !== null) return session;
+    const session = await attach(server, signal);
+    if (session !== null) return { ...session, started };
     const failure = await tryToStart(server, portAttempts < 4, signal); // A crashed server frees its port within a second.
     started = failure === null;
     if (failure === null) continue;
@@ -164,7 +164,7 @@ export async function openSession(server: EmbeddedServer, signal: AbortSignal): 
 }
 
 /** @returns null if the server does not run or is starting or stopping, or if another one uses its port */
-async function attach(server: EmbeddedServer, started: boolean, signal: AbortSignal): Promise<ServerSession | null> {
+async function attach(server: EmbeddedServer, signal: AbortSignal): Promise<Omit<ServerSession, "started"> | null> {
   // Otherwise another program may listen on the port, and would be sent the password if it asked for it.
   const { code } = await runPostgresProgram(server.programs, server.directory, ["pg_ctl", "status"], { signal });
   if (code !== 0) return null;
@@ -182,7 +182,7 @@ async function attach(server: EmbeddedServer, started: boolean, signal: AbortSig
   try {
     await client.connect();
     const { rows } = await client.query("SELECT current_setting('cluster_name') AS name");
-    if (rows[0].name === clusterName(server)) return { client, port, started };
+    if (rows[0].name === clusterName(server)) return { client, port };
   } catch (error) {
     // A wrong password is that of another server; 57P03: it is starting or stopping.
     if (error instanceof pg.DatabaseError && !/^28|^57P03/.test(error.code ?? ""))
