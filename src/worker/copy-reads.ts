@@ -7,11 +7,8 @@ import { readSchemaState, type Schema, type SchemaState } from "../db/schema-sta
 import { withTransaction } from "../db/transaction.ts";
 import { toError } from "../errors.ts";
 
-/**
- * The facts that a probe waits for. Reading them touches only small tables, however large the copy is. `now` is the present by
- * the database's clock, which advances while the database is silent.
- */
-export type Basics = Omit<Awaited<ReturnType<typeof readBasics>>, "clockOffset"> & { readonly now: Date };
+/** The facts that a probe waits for. Reading them touches only small tables, however large the copy is. */
+export type Basics = Awaited<ReturnType<typeof readBasics>>;
 /** The figures of the copy. Reading them scans the tables of libraries and rejects, which takes seconds for a million rows. */
 export type CopyFigures = Awaited<ReturnType<typeof readFigures>>;
 
@@ -42,11 +39,7 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
       // An unreachable database is not asked for more, because a client is waiting.
       if (value !== null && error === null) await figures.get();
       const counted = figures.last();
-      return {
-        basics: value && { ...value, now: new Date(performance.now() + value.clockOffset) },
-        figures: counted.error === null ? counted.value : null,
-        error,
-      };
+      return { basics: value, figures: counted.error === null ? counted.value : null, error };
     },
     /** Discards both at the end of a run, and reads the basics while the database is known to be reachable. */
     async refresh(): Promise<void> {
@@ -59,14 +52,15 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
 
 /** No runs if the schema is older than this program. */
 async function readBasics(connection: Connection, own: Schema) {
-  /** What the database's clock has more than `performance.now()`. */
-  const clockOffset = (await readNow(connection)).getTime() - performance.now();
+  const ahead = (await readNow(connection)).getTime() - performance.now();
+  /** The present by the database's clock, which advances while the database is silent. */
+  const now = () => new Date(performance.now() + ahead);
   const schema: SchemaState = await readSchemaState(connection, own);
   const isReadable = schema.kind === "current" || schema.kind === "newer";
   const lastGoodRun = isReadable ? await readLastGoodRun(connection) : null;
   /** Newest first. */
   const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, SHOWN_RUNS) : [];
-  return { clockOffset, schema, lastGoodRun, runs };
+  return { now, schema, lastGoodRun, runs };
 }
 
 /** Fails if the role may not read the views of simcat_report, or if their tables are locked. */

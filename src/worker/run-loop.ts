@@ -90,7 +90,7 @@ async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolea
   const { basics } = await reads.read();
   const last = basics?.lastGoodRun ?? null;
   if (basics === null || last === null) return true;
-  if (basics.now.getTime() - last.startedAt.getTime() > schedule.intervalMs()) return true;
+  if (basics.now().getTime() - last.startedAt.getTime() > schedule.intervalMs()) return true;
   log.info({ code: "run_not_due", run: last.id }, "the last good run is recent enough; waiting for the next tick");
   return false;
 }

@@ -69,7 +69,7 @@ function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, t
   }
   if (basics === null) return cards;
   const aged = (title: string, at: Date | null, detail = "") =>
-    card(title, timeOf(at), at && `${formatAgo(at, basics.now)}${detail}`);
+    card(title, timeOf(at), at && `${formatAgo(at, basics.now())}${detail}`);
   const last = basics.lastGoodRun;
   cards.push(aged("last good run", last?.finishedAt ?? null, last ? `, run ${last.id}, ${last.status}` : ""));
   if (figures === null) return cards;
@@ -87,7 +87,9 @@ function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, t
 
 const LISTED_RUNS = 10;
 
-function formatSections({ runs, now }: Basics, figures: CopyFigures | null): Html {
+function formatSections(basics: Basics, figures: CopyFigures | null): Html {
+  const { runs } = basics;
+  const now = basics.now();
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
   const timed = runs.map((run) => {
     return { ...run, durationMs: (run.finishedAt ?? now).getTime() - run.startedAt.getTime() };

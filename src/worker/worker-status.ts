@@ -78,7 +78,7 @@ export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask,
     const run = basics?.lastGoodRun;
     if (!basics || !run) return null;
     if (firstSeen.runId !== run.id) firstSeen = { runId: run.id, at: performance.now() };
-    const sinceEnd = basics.now.getTime() - (run.finishedAt ?? run.startedAt).getTime();
+    const sinceEnd = basics.now().getTime() - (run.finishedAt ?? run.startedAt).getTime();
     // If the database's clock was set back, the run seems to end in the future.
     return Math.max(sinceEnd, performance.now() - firstSeen.at);
   }
@@ -88,7 +88,7 @@ export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask,
     const { basics, figures } = copy;
     const sinceGoodRunMs = measureSinceGoodRun(basics);
     const lateAfterMs = schedule.lateAfterMs();
-    const isLate = (at: Date) => basics !== null && basics.now.getTime() - at.getTime() > lateAfterMs;
+    const isLate = (at: Date) => basics !== null && basics.now().getTime() - at.getTime() > lateAfterMs;
     const isStale = sinceGoodRunMs !== null && sinceGoodRunMs > lateAfterMs;
     const isProgressing = performance.now() - (state.current?.progressAt ?? Number.NEGATIVE_INFINITY) <= stuckAfterMs;
     const late = judgeLastGoodRun(basics, isStale);

@@ -16,7 +16,7 @@ const goodRun = (minutesAgo: number, status: RunRow["status"] = "ok"): RunRow =>
 });
 
 const basics = (rest: Partial<Basics> = {}): Basics => ({
-  now: DATABASE_NOW,
+  now: () => DATABASE_NOW,
   schema: { kind: "current", version: 2 },
   lastGoodRun: goodRun(5),
   runs: [],
@@ -84,7 +84,7 @@ test.each<[string, () => Facts, unknown[]]>([
   ["without the database", () => gone, [false, "database_unreachable"]],
   [
     "a copy that is late in addition, without the database",
-    () => ({ basics: basics({ now: ago(-41) }), ...gone }),
+    () => ({ basics: basics({ now: () => ago(-41) }), ...gone }),
     [false, "database_unreachable", "stale"],
   ],
   ["a held last run", held, [true, "held"]],

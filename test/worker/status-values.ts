@@ -20,7 +20,7 @@ export const figuresOf = (rest: Partial<CopyFigures> = {}): CopyFigures => ({
 });
 
 const basicsOf = (rest: Partial<Basics> = {}): Basics => ({
-  now: NOW,
+  now: () => NOW,
   schema: { kind: "current", version: 1 },
   lastGoodRun: null,
   runs: [],
