@@ -42,7 +42,9 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
         texts[name] = given.text;
         sources[name] = given.file ?? (dotenv.has(name) ? ".env" : "environment");
       }
-      values[field as SettingField] = given === null ? fallback : read(given.text, environment);
+      // Some readers load a package or data that few commands need, so not for the default.
+      const isDefault = given === null || given.text === fallback;
+      values[field as SettingField] = isDefault ? fallback : read(given.text, environment);
     } catch (error) {
       if (!(error instanceof InvalidText)) throw error;
       report(`${name}${error.suffix}`, error.problem, error.hint);

@@ -82,7 +82,6 @@ export const timeZone: Reader<string> = (text) => {
 };
 
 export const cronSchedule: Reader<string> = (text) => {
-  // Loaded only for another schedule than the default, because only the worker needs it otherwise.
   const { validateDetailed } = createRequire(import.meta.url)("node-cron") as typeof import("node-cron");
   const [error] = validateDetailed(text).errors;
   if (error === undefined) return text;
