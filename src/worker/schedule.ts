@@ -14,34 +14,16 @@ const quiet: Logger = { info: ignore, warn: ignore, error: ignore, debug: ignore
  * the expression and the time zone. Times are by the local clock, because schedules are written in local time.
  */
 export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" | "timezone">) {
-  let onDue = ignore;
-  let onMissed: (ticks: number) => void = ignore;
-  let missedTicks = 0;
   let pausedUntil = new Date(0);
   /** The moments of the last three due ticks, by `performance.now()`. */
   let dueTicks: readonly number[] = [];
   const addDueTick = () => {
     dueTicks = [...dueTicks, performance.now()].slice(-LATE_TICKS);
   };
-  const task = createTask(
-    schedule,
-    () => {
-      addDueTick();
-      onDue();
-    },
-    // By default node-cron drops a tick that is a second late. With a daily schedule that would skip a day.
-    { timezone, missedExecutionTolerance: 366 * DAY_MS, suppressMissedWarning: true, logger: quiet },
-  );
-  task.on("execution:missed", () => {
-    addDueTick();
-    missedTicks += 1;
-    if (missedTicks > 1) return;
-    // node-cron emits one event per missed tick, all of them synchronously.
-    setImmediate(() => {
-      onMissed(missedTicks);
-      missedTicks = 0;
-    });
-  });
+  // By default node-cron drops a tick that is a second late. With a daily schedule that would skip a day.
+  const late = { missedExecutionTolerance: 366 * DAY_MS, suppressMissedWarning: true };
+  const task = createTask(schedule, addDueTick, { timezone, ...late, logger: quiet });
+  task.on("execution:missed", addDueTick);
 
   const longestMs = longestOfThree(task.getNextRuns(LOOK_AHEAD_TICKS));
   return {
@@ -67,8 +49,17 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
     lateAfterMs: () => (dueTicks.length < LATE_TICKS ? longestMs : performance.now() - Math.min(...dueTicks)),
     /** Calls `due` at each tick. After a suspend, `due` is called once and `missed` receives the number of missed ticks. */
     start(due: () => void, missed: (ticks: number) => void): void {
-      onDue = due;
-      onMissed = missed;
+      let missedTicks = 0;
+      task.on("execution:started", due);
+      task.on("execution:missed", () => {
+        missedTicks += 1;
+        if (missedTicks > 1) return;
+        // node-cron emits one event per missed tick, all of them synchronously.
+        setImmediate(() => {
+          missed(missedTicks);
+          missedTicks = 0;
+        });
+      });
       void task.start();
     },
     stop: () => void task.destroy(),
