@@ -40,6 +40,8 @@ export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" |
   readonly byKey?: boolean;
   /** A lease that must still be held. Its row stays locked, so that no other run takes it before the COMMIT. */
   readonly fence?: { readonly name: string; readonly token: number };
+  /** Does not announce that it waits, because no work of a run depends on it. */
+  readonly isSilent?: boolean;
   /** The work itself changes the row of a lease. */
   readonly changesLease?: boolean;
   /**
@@ -103,7 +105,7 @@ export async function withTransaction<T>(
       connection.release(closing);
     }
   };
-  const { slowAfterMs } = pool;
+  const slowAfterMs = options.isSilent ? undefined : pool.slowAfterMs;
   const onWait = async (error: unknown) => {
     if (error !== undefined) pool.announceOutage(await nameLockHolder(pool, blocked, error));
     else if (slowAfterMs !== undefined) pool.announceSlow(`${operation}, ${formatElapsed(slowAfterMs)} so far`);

@@ -96,8 +96,9 @@ async function readWithin<T>(
     if (value === "timeout") throw noAnswer(timeoutMs);
     return value;
   };
-  const once = { operation: "reading the state of the copy", snapshot: true, retryForMs: 0, lockAttempts: 1 };
-  return withTransaction(pool, once, readInTime, AbortSignal.timeout(timeoutMs));
+  const once = { retryForMs: 0, lockAttempts: 1, isSilent: true };
+  const options = { operation: "reading the state of the copy", snapshot: true, ...once };
+  return withTransaction(pool, options, readInTime, AbortSignal.timeout(timeoutMs));
 }
 
 /** It has the code of a lost connection. */

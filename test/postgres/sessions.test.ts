@@ -1,5 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { connect, disconnect } from "../../src/db/connect.ts";
+import { withTransaction } from "../../src/db/transaction.ts";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
@@ -91,6 +92,21 @@ function raising({ query }: Fixture, times: number, state: string, on: string): 
     END $$;
     CREATE TRIGGER raise_it AFTER ${on} FOR EACH STATEMENT EXECUTE FUNCTION public.raise_it()`);
 }
+
+test("a slow transaction is announced, but not a silent one", async () => {
+  const { database } = await fixture([]);
+  const waits: string[] = [];
+  const { signal } = new AbortController();
+  const pool = await connect(database.url, { slowAfterMs: 50, onWait: ({ message }) => waits.push(message) }, signal);
+  onTestFinished(() => disconnect(pool));
+  const wait = (operation: string, isSilent: boolean) =>
+    withTransaction(pool, { operation, isSilent }, (one) => one.query("SELECT pg_sleep(0.2)"), signal);
+
+  await wait("reading in silence", true);
+  expect(waits).toEqual([]);
+  await wait("reading", false);
+  expect(waits).toEqual(["waiting for the database: reading, 50 ms so far"]);
+});
 
 test.each([
   ["40P01", "INSERT ON simcat.scenarios"],
