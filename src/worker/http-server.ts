@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostNameOf } from "../config/readers.ts";
@@ -39,19 +40,15 @@ const HEADERS = {
 export async function openHttpServer({ host, port, allowedHosts, onError }: HttpServerOptions, routes: Routes) {
   const names = [...new Set(["localhost", host, ...allowedHosts])];
   const server = createServer(async (request, response) => {
-    const {
-      status = 200,
-      body,
-      headers,
-    } = await route(request, names, routes).catch((error): Answer => {
+    const answer = await route(request, names, routes).catch((error): Answer => {
       onError(error);
       return { status: 500, body: "" };
     });
+    const { status = 200, body, headers } = answer;
     response.writeHead(status, { ...HEADERS, "content-length": Buffer.byteLength(body), ...headers }).end(body);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)));
-    server.listen(port, host, resolve);
+  await once(server.listen(port, host), "listening").catch((cause) => {
+    throw cannotListen(host, port, cause);
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
