@@ -112,7 +112,7 @@ export async function withTransaction<T>(
   };
   try {
     const result = await retryTransient(attempt, signal, { ...options, onWait, slowAfterMs });
-    pool.endOutage();
+    if (!options.isSilent) pool.endOutage();
     return result;
   } catch (error) {
     throw asDatabaseError(operation, await nameLockHolder(pool, blocked, error));
