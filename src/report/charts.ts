@@ -1,10 +1,8 @@
-import { extent, group, max, sum } from "d3-array";
+import { cumsum, extent, group } from "d3-array";
 import { format } from "d3-format";
 import { type ScaleLinear, scaleLinear, scaleUtc } from "d3-scale";
 import { area, curveLinear, curveStepAfter, line as linePath, stack, stackOffsetDiverging } from "d3-shape";
 import { type TimeInterval, utcDay, utcMonth } from "d3-time";
-import { truncate, widthOf } from "../output/table.ts";
-import { printable } from "../printable.ts";
 import { type Html, html, type Part } from "./html/html.ts";
 
 /** Pictures as SVG: lines, columns and bars. */
@@ -254,43 +252,18 @@ export function columnChart(chart: ColumnChart): Html {
   ]);
 }
 
-export interface Bar {
-  readonly name: string;
-  /** The end of the name, which is kept if a long name is cut: a version. */
-  readonly tail?: string;
-  /** One after the other. */
-  readonly parts: readonly (Paint & { readonly value: number })[];
-  readonly end: string;
+export interface BarPart extends Paint {
+  readonly value: number;
 }
 
-const STEP = 24;
-const NAME_ROOM = 160;
-/** The width of a letter of a wide font, and of a digit, in the size that phones have. */
-const LETTER_WIDTH = 8.9;
-const DIGIT_WIDTH = 7.7;
-
-/** Horizontal bars for named things, each with its value at its end. There is no axis, because each value is printed. */
-export function barChart(description: string, bars: readonly Bar[]): Html {
-  const endRoom = DIGIT_WIDTH * (max(bars, ({ end }) => end.length) ?? 0) + 8;
-  const largest = max(bars, ({ parts }) => sum(parts, ({ value }) => value)) ?? 0;
-  const x = scaleLinear([0, Math.max(largest, Number.MIN_VALUE)], [NAME_ROOM, WIDTH - endRoom]);
-  const rows = bars.map((bar, index) => {
-    const top = index * STEP + 4;
-    let before = 0;
-    const parts = bar.parts.map(({ value, ...paint }) => {
-      const start = before;
-      before += value;
-      return value === 0 ? null : rectangle(x(start), top, x(before), top + STEP - 9, paintClass(paint));
-    });
-    const baseline = top + 12;
-    return [label(0, baseline, shortName(bar)), parts, label(x(before) + 6, baseline, bar.end)];
+/** A bar of parts, one after the other, as long as their share of `largest`. It is for a cell of a table that has the numbers too. */
+export function bar(parts: readonly BarPart[], largest: number): Html {
+  const percent = scaleLinear([0, Math.max(largest, Number.MIN_VALUE)], [0, 100]);
+  const ends = cumsum(parts, ({ value }) => value);
+  const drawn = parts.map(({ value, ...paint }, index) => {
+    const start = percent((ends[index] ?? 0) - value);
+    const size = html`x="${rounded(start)}%" y="1" width="${rounded(percent(value))}%" height="13"`;
+    return value === 0 ? null : html`<rect class="${paintClass(paint)}" ${size}/>`;
   });
-  return drawing(description, bars.length * STEP + 4, rows);
-}
-
-/** The name is isolated, so that its writing direction does not affect the tail. */
-function shortName({ name, tail = "" }: Bar): string {
-  const letters = Math.floor((NAME_ROOM - 8) / LETTER_WIDTH);
-  const end = truncate(printable(tail), Math.floor(letters / 2));
-  return `\u2068${truncate(printable(name), letters - widthOf(end))}\u2069${end}`;
+  return html`<svg class="bar" aria-hidden="true">${drawn}</svg>`;
 }

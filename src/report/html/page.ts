@@ -46,6 +46,7 @@ section, figure { min-width: 0; margin: 0 } .wide { grid-column: 1 / -1 }
 .grid, .axis, .leader { stroke: var(--line); fill: none } .axis { stroke: var(--soft) } .leader { stroke-dasharray: 2 3; stroke: var(--soft) }
 .area { fill: var(--area) } .curve { fill: none; stroke: var(--first); stroke-width: 2; stroke-linecap: round } .shade { fill: var(--shade) }
 .first { --tone: var(--first) } .second { --tone: var(--second) } .solid { fill: var(--tone) } .hollow { fill: var(--paper); stroke: var(--tone); stroke-width: 1.5 }
+.bar { display: block; width: 100%; height: 15px; margin: .2rem 0; overflow: visible } td:has(.bar) { width: 34% }
 .so-far { opacity: .5 } .hollow.so-far { opacity: .7 }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .35rem 0; padding: 0; list-style: none; font-size: .875rem }
 .legend svg { width: .7em; height: .7em; margin-right: .2em; vertical-align: baseline }

@@ -1,13 +1,13 @@
-import { sum } from "d3-array";
+import { max, sum } from "d3-array";
 import { formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { truncate } from "../../output/table.ts";
 import { printable } from "../../printable.ts";
-import { type Bar, barChart, type LegendItem, legend } from "../charts.ts";
-import { type Column, column, foreignText, numbers } from "../html/elements.ts";
+import { type BarPart, bar, type LegendItem, legend } from "../charts.ts";
+import { type Column, column, foreignText, htmlTable, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { formatPercent, note, numbersTable, OF_OWNERS, type Section } from "./section.ts";
+import { formatPercent, note, OF_OWNERS, type Section } from "./section.ts";
 
-/** One owner; null for the sum of all others, which are many and not comparable with one, so they are not drawn. */
+/** One owner; null for the sum of all others, which are many and not comparable with one, so they have no bar. */
 interface OwnerRow {
   readonly owner: string | null;
   readonly owners: number;
@@ -19,27 +19,30 @@ SELECT CASE WHEN place <= $max_shown::int THEN owner END AS owner, count(*) AS o
 FROM (${ranked}) AS ranked
 GROUP BY least(place, $max_shown::int + 1), 1 ORDER BY least(place, $max_shown::int + 1)`;
 
-interface OwnerFigure<Row extends OwnerRow> {
-  readonly label: string;
-  readonly legend: readonly LegendItem[];
-  readonly barOf: (row: Row) => Pick<Bar, "parts" | "end">;
-  /** The sums of those that are not drawn. */
-  readonly formatOthers: (row: Row) => string;
-  readonly remark: Html | null;
-  readonly columns: readonly Column<Row>[];
+/** Names longer than this are cut. */
+const MAX_SHOWN_NAME = 48;
+
+/**
+ * A row with a bar for each owner.
+ * @param detailOf a quantity beside the name
+ */
+function ownerTable<Row extends OwnerRow>(
+  rows: readonly Row[],
+  detailOf: (row: Row) => string,
+  partsOf: (row: Row) => readonly BarPart[],
+  amounts: Column<Row>,
+): Html {
+  const name = column<Row>("owner", (row) => {
+    const owner = row.owner === null ? plural(row.owners, "other owner") : foreignText(row.owner, MAX_SHOWN_NAME);
+    return html`${owner} <small class="nowrap">${detailOf(row)}</small>`;
+  });
+  return htmlTable(rows, [name, barColumn(rows, (row) => (row.owner === null ? [] : partsOf(row))), amounts]);
 }
 
-/** A bar for each owner, and a table. The finding says all about a single owner. */
-function ownerFigure<Row extends OwnerRow>(rows: readonly Row[], figure: OwnerFigure<Row>): Html {
-  const bars = rows.flatMap((row) => (row.owner === null ? [] : [{ name: row.owner, ...figure.barOf(row) }]));
-  const isDrawn = rows.length > 1 && bars.some(({ parts }) => parts.some(({ value }) => value > 0));
-  const formatOthers = ({ owners }: OwnerRow) => plural(owners, "other owner");
-  const others = rows.filter(({ owner }) => owner === null);
-  const owners = column<Row>("owner", (row) => (row.owner === null ? formatOthers(row) : foreignText(row.owner)));
-  return html`${isDrawn ? [legend(figure.legend), barChart(figure.label, bars)] : null}
-${others.map((row) => note(`Not drawn: ${formatOthers(row)} with ${figure.formatOthers(row)}.`))}
-${figure.remark}
-${numbersTable(rows, [owners, ...figure.columns])}`;
+/** A bar in each row, the longest one as wide as the column. */
+function barColumn<Row>(rows: readonly Row[], partsOf: (row: Row) => readonly BarPart[]): Column<Row> {
+  const largest = max(rows, (row) => sum(partsOf(row), ({ value }) => value)) ?? 0;
+  return column("", (row) => bar(partsOf(row), largest));
 }
 
 /** `ties`: owners with as many bytes, this one included. */
@@ -67,22 +70,17 @@ export const storageSection: Section<{ storage: StorageRow }> = {
         : `${name} and ${plural(largest.ties - 1, "other owner")} hold ${share} each`;
     return `${hold} of the ${formatBytes(bytes)} of ${formatCount(owners)} owners`;
   },
-  figure: ({ libraries: { bytes: all, sizesUnread }, storage }, finding) =>
-    ownerFigure(storage, {
-      label: `${finding}. Storage by owner.`,
-      legend: [],
-      barOf: ({ bytes }) => ({ parts: [{ tone: "first", value: bytes }], end: formatBytes(bytes) }),
-      formatOthers: ({ bytes }) => `${formatBytes(bytes)} (${formatPercent(bytes, all)})`,
-      remark: note(
-        sizesUnread === 0 ? null : `Not included: ${formatLibraries(sizesUnread)} of unknown size. `,
-        "Sizes are those of the service, which rounds them.",
-      ),
-      columns: [
-        numbers("libraries", ({ libraries }) => libraries),
-        numbers("stored", ({ bytes }) => formatBytes(bytes)),
-        numbers("share", ({ bytes }) => formatPercent(bytes, all)),
-      ],
-    }),
+  figure: ({ libraries: { bytes: all, sizesUnread }, storage }) =>
+    html`${ownerTable(
+      storage,
+      ({ libraries }) => formatLibraries(libraries),
+      ({ bytes }) => [{ tone: "first", value: bytes }],
+      numbers("stored", ({ bytes }) => html`${formatBytes(bytes)} <small>${formatPercent(bytes, all)}</small>`),
+    )}
+${note(
+  sizesUnread === 0 ? null : `Not included: ${formatLibraries(sizesUnread)} of unknown size. `,
+  "Sizes are those of the service, which rounds them.",
+)}`,
 };
 
 /** `stale`: parents that were edited after their latest result. */
@@ -121,32 +119,24 @@ export const parentsSection: Section<{ parents: ParentsRow }> = {
     if (without === 0) return `All ${formatCount(all)} parents have results`;
     return `${formatCount(without)} of ${formatCount(all)} parents (${formatPercent(without, all)}) ${without === 1 ? "has" : "have"} no results`;
   },
-  figure({ parents }, finding) {
+  figure({ parents }) {
     if (sum(parents, (row) => row.parents) === 0) return null;
     const stale = sum(parents, (row) => row.stale);
-    return ownerFigure(parents, {
-      label: `${finding}. Parents without and with results, by owner.`,
-      legend: [WITHOUT, WITH],
-      barOf: ({ parents: count, withoutResults }) => ({
-        parts: [
-          { ...WITHOUT, value: withoutResults },
-          { ...WITH, value: count - withoutResults },
-        ],
-        end: `${formatCount(withoutResults)} of ${formatCount(count)}`,
-      }),
-      formatOthers: (row) => `${formatCount(row.withoutResults)} of ${plural(row.parents, "parent")}`,
-      remark: note(
-        "A parent is a scenario that is not a result. It has results if a live result of its library names it as its parent. ",
-        stale === 0
-          ? null
-          : `${plural(stale, "parent was", "parents were")} edited after the latest result: see the view simcat_report.stale_results.`,
-      ),
-      columns: [
-        numbers("without results", (row) => row.withoutResults),
-        numbers("with results", (row) => row.parents - row.withoutResults),
-        numbers("results", (row) => row.scenarios - row.parents),
+    return html`${legend([WITHOUT, WITH])}${ownerTable(
+      parents,
+      (row) => plural(row.scenarios - row.parents, "result"),
+      (row) => [
+        { ...WITHOUT, value: row.withoutResults },
+        { ...WITH, value: row.parents - row.withoutResults },
       ],
-    });
+      numbers("without results", (row) => `${formatCount(row.withoutResults)} of ${formatCount(row.parents)}`),
+    )}
+${note(
+  "A parent is a scenario that is not a result. It has results if a live result of its library names it as its parent. ",
+  stale === 0
+    ? null
+    : `${plural(stale, "parent was", "parents were")} edited after the latest result: see the view simcat_report.stale_results.`,
+)}`;
   },
 };
 
@@ -159,13 +149,11 @@ interface VersionRow {
   readonly versionsBehind: number | null;
 }
 
-const MAX_BARS = 12;
-const MAX_LISTED_VERSIONS = 200;
+/** The others, with fewer libraries, are folded away. */
+const MAX_OPEN_VERSIONS = 12;
+const MAX_VERSIONS = 200;
 const NEWEST: LegendItem = { name: "newest in use", tone: "first" };
 const OLDER: LegendItem = { name: "older, or unknown", tone: "first", hollow: true };
-
-const packageText = ({ packageName }: VersionRow) => packageName ?? "(no package)";
-const versionText = ({ packageVersion }: VersionRow) => packageVersion ?? "(no version)";
 
 /** The versions of the packages that libraries use, and how far they are behind. */
 export const versionsSection: Section<{ versions: VersionRow }> = {
@@ -195,36 +183,32 @@ ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_vers
       return `${formatCount(behind)} of ${formatLibraries(known)}${which} ${behind === 1 ? "does" : "do"} not use the newest version of their package in use`;
     return `All ${formatLibraries(known)}${which} use the newest version of their package in use`;
   },
-  figure({ versions }, finding) {
-    const chosen = new Set(versions.toSorted((a, b) => b.libraries - a.libraries).slice(0, MAX_BARS));
+  figure({ versions }) {
+    const largest = new Set(versions.toSorted((a, b) => b.libraries - a.libraries).slice(0, MAX_OPEN_VERSIONS));
     // In the order of the query: by package, its newest version first.
-    const shown = versions.filter((row) => chosen.has(row));
-    const chart = barChart(
-      `${finding}. Libraries by package and version.`,
-      shown.map((row) => ({
-        name: packageText(row),
-        tail: ` ${versionText(row)}`,
-        parts: [{ ...(row.versionsBehind === 0 ? NEWEST : OLDER), value: row.libraries }],
-        end: `${formatCount(row.libraries)}${formatBehind(row)}`,
-      })),
-    );
-    const notDrawn = versions.length - shown.length;
-    return html`${legend([NEWEST, OLDER])}${chart}
-${note(
-  "The newest version is the newest one that a library of the organization uses. simcat does not know whether the package has a newer one.",
-  notDrawn > 0 ? ` Not drawn: ${plural(notDrawn, "version")} with fewer libraries.` : null,
-)}
-${numbersTable(versions.slice(0, MAX_LISTED_VERSIONS), [
-  column("package", (row) => foreignText(packageText(row))),
-  column("version", (row) => foreignText(versionText(row))),
-  numbers("libraries", (row) => row.libraries),
-  numbers("versions behind", (row) => row.versionsBehind ?? ""),
-  column("newest in use", ({ newestVersion }) => (newestVersion === null ? "" : foreignText(newestVersion))),
-])}`;
+    const open = versions.filter((row) => largest.has(row));
+    const others = versions.filter((row) => !largest.has(row));
+    const columns = [
+      column<VersionRow>("package and version", (row) => {
+        const name = foreignText(row.packageName ?? "(no package)", MAX_SHOWN_NAME);
+        const version = foreignText(row.packageVersion ?? "(no version)", MAX_SHOWN_NAME);
+        return html`${name} ${version} <small class="nowrap">${formatBehind(row)}</small>`;
+      }),
+      barColumn(versions, (row: VersionRow) => [
+        { ...(row.versionsBehind === 0 ? NEWEST : OLDER), value: row.libraries },
+      ]),
+      numbers<VersionRow>("libraries", ({ libraries }) => libraries),
+    ];
+    const folded = html`<details><summary>${plural(others.length, "version")} with fewer libraries</summary>
+${htmlTable(others.slice(0, MAX_VERSIONS), columns)}</details>`;
+    return html`${legend([NEWEST, OLDER])}${htmlTable(open, columns)}
+${note("The newest version is the newest one that a library of the organization uses. simcat does not know whether the package has a newer one.")}
+${others.length === 0 ? null : folded}`;
   },
 };
 
-function formatBehind({ versionsBehind }: VersionRow): string {
-  if (versionsBehind === null) return " (unknown)";
-  return versionsBehind === 0 ? "" : ` (${plural(versionsBehind, "version")} behind)`;
+/** `1 version behind 4.3.6`. */
+function formatBehind({ versionsBehind, newestVersion }: VersionRow): string {
+  if (versionsBehind === null) return "unknown";
+  return versionsBehind === 0 ? "" : `${plural(versionsBehind, "version")} behind ${newestVersion}`;
 }
