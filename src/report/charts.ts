@@ -2,7 +2,7 @@ import { cumsum, extent, group } from "d3-array";
 import { format } from "d3-format";
 import { type ScaleLinear, scaleLinear, scaleUtc } from "d3-scale";
 import { area, curveLinear, curveStepAfter, line as linePath, stack, stackOffsetDiverging } from "d3-shape";
-import { type TimeInterval, utcDay, utcMonth } from "d3-time";
+import { utcDay, utcMonth } from "d3-time";
 import { type Html, html, type Part } from "./html/html.ts";
 
 /** Pictures as SVG: lines, columns and bars. */
@@ -185,67 +185,67 @@ const drawMark = (left: number, top: number, text: string) => [
 const thin = (points: readonly [number, number][]) =>
   points.filter(([x], index) => Math.floor(x) !== Math.floor(points[index + 1]?.[0] ?? -1));
 
-/** Counts by hour, day, week or month. */
-interface ColumnChart extends Pick<PlotOptions, "label" | "unit"> {
+/** A counted time: an hour, a day, a week or a month. */
+export interface TimeStep {
+  readonly at: Date;
+  readonly end: Date;
+  /** Whether a run saw everything in it. */
+  readonly isKnown: boolean;
+}
+
+interface ColumnChart<One extends TimeStep> extends Pick<PlotOptions, "label" | "unit"> {
   /**
    * The counted time. The first step may begin before it; that part is shaded, and the column is narrower. The last step may
    * end after it; its column is pale.
    */
   readonly from: Date;
   readonly to: Date;
-  readonly interval: TimeInterval;
+  /** In their order. Unknown ones are shaded. */
+  readonly steps: readonly One[];
   /** Stacked on each other. */
-  readonly series: readonly ColumnSeries[];
+  readonly series: readonly ColumnSeries<One>[];
   /** Such as `20 Nov 2026: 5 libraries`. */
   readonly describe: (start: Date, count: number) => string;
-  /** Steps about which nothing is known. */
-  readonly isUnknown?: (start: Date) => boolean;
 }
 
-interface ColumnSeries extends LegendItem {
+interface ColumnSeries<One> extends LegendItem {
   /** Drawn below the line. */
   readonly below?: boolean;
-  /** By the start of the step in milliseconds; a missing one is 0. */
-  readonly counts: ReadonlyMap<number, number>;
+  readonly countOf: (step: One) => number;
 }
 
 /** A step that has only begun is still visible. */
 const MIN_WIDTH = 2;
 
-/** The starts of all steps from `from` to `to`. */
-export const stepsOf = (interval: TimeInterval, from: Date, to: Date): Date[] =>
-  interval.range(interval.floor(from), new Date(to.getTime() + 1));
-
 /** As many steps as have room, but none that is a fraction of a whole thing. */
 const wholeSteps = (largest: number) => Math.max(1, Math.min(4, Math.floor(largest)));
 
-export function columnChart(chart: ColumnChart): Html {
-  const { label, unit, from, to, interval, series, describe, isUnknown = () => false } = chart;
-  const steps = stepsOf(interval, from, to);
-  const layers = stack<unknown, Date, ColumnSeries>()
+export function columnChart<One extends TimeStep>(chart: ColumnChart<One>): Html {
+  const { label, unit, from, to, steps, series, describe } = chart;
+  const layers = stack<unknown, One, ColumnSeries<One>>()
     .keys(series)
-    .value((start, { counts, below }) => (counts.get(start.getTime()) ?? 0) * (below ? -1 : 1))
+    .value((step, { countOf, below }) => countOf(step) * (below ? -1 : 1))
     .offset(stackOffsetDiverging)(steps);
   const [lowest = 0, highest = 0] = extent(layers.flat(2));
-  const x = timeAxis(interval.floor(from), interval.offset(interval.floor(to), 1));
+  const start = steps[0]?.at ?? from;
+  const x = timeAxis(start, steps.at(-1)?.end ?? to);
   const y = scaleLinear()
     .domain([lowest, highest > lowest ? highest : 1])
     .nice(wholeSteps(highest - lowest));
   const gap = Math.min(3, (PLOT.right - PLOT.left) / steps.length / 5);
-  const drawStep = (start: Date, index: number) => {
-    const left = x.scale(start < from ? from : start);
-    const end = interval.offset(start, 1);
+  const drawStep = ({ at, end }: TimeStep, index: number) => {
+    const left = x.scale(at < from ? from : at);
     const right = Math.max(left + gap + MIN_WIDTH, x.scale(end));
     return layers.map((layer) => {
       const [base = 0, top = 0] = layer[index] ?? [];
       if (base === top) return null;
-      const title = `${describe(start, top - base)}, ${layer.key.name}`;
+      const title = `${describe(at, top - base)}, ${layer.key.name}`;
       const className = `${paintClass(layer.key)}${end > to ? " so-far" : ""}`;
       return rectangle(left + gap / 2, y(base), right - gap / 2, y(top), className, title);
     });
   };
-  const unknown = steps.filter(isUnknown).map((start): Span => [start, interval.offset(start, 1)]);
-  const shades: readonly Span[] = [[interval.floor(from), from], ...unknown];
+  const unknown = steps.filter(({ isKnown }) => !isKnown).map(({ at, end }): Span => [at, end]);
+  const shades: readonly Span[] = [[start, from], ...unknown];
   return plot({ label, unit, shades, x, y: amountAxis(y, wholeSteps(Math.max(...y.domain().map(Math.abs)))) }, () => [
     steps.map(drawStep),
     line(PLOT.left, y(0), PLOT.right, y(0), "axis"),

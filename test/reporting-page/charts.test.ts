@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
-import { utcDay, utcMonth } from "d3-time";
+import { type TimeInterval, utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
-import { amountAxis, bar, columnChart, gapsOf, lineChart, timeAxis } from "../../src/report/charts.ts";
+import { amountAxis, bar, columnChart, gapsOf, lineChart, type TimeStep, timeAxis } from "../../src/report/charts.ts";
 import { type Html, toMarkup } from "../../src/report/html/html.ts";
 import { runsChart } from "../../src/report/html/runs-figure.ts";
 
@@ -39,24 +39,28 @@ test("a bar has parts in proportion to their values, one after the other, and no
 });
 
 describe("columns", () => {
+  const stepsOf = (interval: TimeInterval, from: Date, to: Date) =>
+    interval.range(interval.floor(from), to).map((at) => ({ at, end: interval.offset(at, 1), isKnown: true }));
+  /** A series of these counts by days. */
+  const counted = <Rest extends object>(counts: Readonly<Record<string, number>>, rest?: Rest) => ({
+    ...{ name: "added", tone: "first" as const, ...rest },
+    countOf: ({ at }: TimeStep) => counts[at.toISOString().slice(0, 10)] ?? 0,
+  });
+  const [from, to] = [new Date("2026-11-18T12:00:00Z"), new Date("2026-11-21T06:00:00Z")];
   const chart = {
-    label: "changes",
-    unit: "scenarios",
-    from: new Date("2026-11-18T12:00:00Z"),
-    to: new Date("2026-11-21T06:00:00Z"),
-    interval: utcDay,
+    ...{ label: "changes", unit: "scenarios", from, to, steps: stepsOf(utcDay, from, to) },
     describe: (start: Date, count: number) => `${start.toISOString().slice(0, 10)}: ${count} scenarios`,
     series: [
-      { name: "added", tone: "first", counts: new Map([[day("2026-11-19").getTime(), 8]]) },
-      { name: "removed", tone: "second", below: true, counts: new Map([[day("2026-11-19").getTime(), 4]]) },
+      counted({ "2026-11-19": 8 }),
+      counted({ "2026-11-19": 4 }, { name: "removed", tone: "second" as const, below: true }),
     ],
-  } as const;
+  };
 
   test("shade the part of the first step that is not counted, and steps of which nothing is known", () => {
     // Four days are 342 units: half a day at the left.
     expect(spansOf(columnChart(chart), "shade")).toEqual([[44, 42.8]]);
-    const isUnknown = (start: Date) => start.getTime() === day("2026-11-20").getTime();
-    expect(spansOf(columnChart({ ...chart, isUnknown }), "shade")).toEqual([
+    const steps = chart.steps.map((step) => ({ ...step, isKnown: step.at.getUTCDate() !== 20 }));
+    expect(spansOf(columnChart({ ...chart, steps }), "shade")).toEqual([
       [44, 42.8],
       [215, 85.5],
     ]);
@@ -65,12 +69,11 @@ describe("columns", () => {
   });
 
   test("are pale and as wide as the others in the step that has not ended", () => {
-    const counts = new Map([day("2026-11-20"), day("2026-11-21")].map((start) => [start.getTime(), 1]));
-    const drawn = columnChart({ ...chart, series: [{ name: "added", tone: "first", counts }] });
+    const series = [counted({ "2026-11-20": 1, "2026-11-21": 1 })];
+    const drawn = columnChart({ ...chart, series });
     expect(spansOf(drawn, "solid first")).toEqual([[216.5, 82.5]]);
     expect(spansOf(drawn, "solid first so-far")).toEqual([[302, 82.5]]);
-    const over = { ...chart, to: day("2026-11-22"), series: [{ name: "added", tone: "first" as const, counts }] };
-    expect(spansOf(columnChart(over), "solid first so-far")).toEqual([]);
+    expect(spansOf(columnChart({ ...chart, to: day("2026-11-22"), series }), "solid first so-far")).toEqual([]);
   });
 
   test("are drawn below the line for what was removed, in the same scale", () => {
@@ -87,8 +90,7 @@ describe("columns", () => {
   });
 
   test("label whole numbers only, also for a single change", () => {
-    const counts = new Map([[day("2026-11-20").getTime(), 1]]);
-    const texts = textsOf(columnChart({ ...chart, series: [{ name: "added", tone: "first", counts }] }));
+    const texts = textsOf(columnChart({ ...chart, series: [counted({ "2026-11-20": 1 })] }));
     expect(texts).toEqual(["scenarios", "0", "1", "18 Nov", "19 Nov", "20 Nov", "21 Nov", "22 Nov"]);
   });
 
@@ -102,9 +104,9 @@ describe("columns", () => {
   });
 
   test("have one column per month, whatever its length", () => {
-    const counts = new Map([[day("2026-02-01").getTime(), 3]]);
-    const series = [{ name: "added", tone: "first" as const, counts }];
-    const months = { ...chart, from: day("2026-01-01"), to: day("2026-03-31"), interval: utcMonth, series };
+    const series = [counted({ "2026-02-01": 3 })];
+    const [start, end] = [day("2026-01-01"), day("2026-03-31")];
+    const months = { ...chart, from: start, to: end, steps: stepsOf(utcMonth, start, end), series };
     const [span] = spansOf(columnChart(months), "solid first");
     expect(span?.[1]).toBeCloseTo((342 * 28) / 90 - 3, 0);
   });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { formatReport, type ReportRows } from "../../src/report/report-page/report-page.ts";
 import type { RunStatus } from "../../src/run-summary.ts";
-import { emptyRows, failingRows, hugeRows, oneRows, snapshot } from "./report-rows.ts";
+import { activeDays, changeDays, emptyRows, failingRows, hugeRows, oneRows, snapshot } from "./report-rows.ts";
 
 const format = (rows: ReportRows, serviceHost: string | null = "api.example.com") =>
   formatReport(rows, "9.9.9", serviceHost);
@@ -183,10 +183,7 @@ describe("the report", () => {
   });
 
   test("draws the active libraries that its heading counts, each on the day of its last work (fault 134)", () => {
-    const active = [
-      { at: utc("2026-10-21"), count: 2 },
-      { at: utc("2026-11-20"), count: 1 },
-    ];
+    const active = activeDays((ago) => ({ 30: 2, 0: 1 })[ago] ?? 0);
     const { page, findings } = formatOne({ active, ...counted({ libraries: 4, active: 3, stale: 1 }) });
     expect(findings.activity).toBe("3 of 4 libraries are active: work in the last 30 days");
     const section = sectionOf(page, "activity");
@@ -199,7 +196,7 @@ describe("the report", () => {
   });
 
   test("shades the days after the last run among the active libraries, and says until when they are known", () => {
-    const active = [{ at: utc("2026-11-14"), count: 3 }];
+    const active = activeDays((ago) => (ago === 6 ? 3 : 0));
     const { page, findings } = formatOne({ active, ...counted({ libraries: 4, active: 3 }), ...knownUntil(UNTIL) });
     expect(findings.activity).toBe(
       "3 of 4 libraries are active: work in the last 30 days, as far as known until 15 Nov 2026",
@@ -314,11 +311,10 @@ describe("the report", () => {
     expect(/class="curve" d="(.*?)"/.exec(chart)?.[1]?.match(/M/g)).toHaveLength(2);
   });
 
-  const addedAt = (at: string) => ({ at: utc(at), entity: "scenario", kind: "added", count: 5 }) as const;
-
   test("shades the days that no run looked at, and marks them in the table", () => {
-    const looks = oneRows.looks.filter((_, at) => at % 2 === 0);
-    const { page } = formatOne({ changesSince: since, changes: [addedAt("2026-11-14")], looks });
+    const days = changeDays((ago) => (ago === 6 ? { "scenario added": 5 } : {}));
+    const changes = days.map((day, at) => ({ ...day, isKnown: at % 2 === 1 }));
+    const { page } = formatOne({ changesSince: since, changes, changed: hugeRows.changed });
     const section = sectionOf(page, "changes");
     // In each of two pictures 19, 17, 15 and 13 November, and the part of 13 November before the period.
     expect(section.match(/class="shade"/g)).toHaveLength(10);
@@ -335,7 +331,7 @@ describe("the report", () => {
     const { page, findings } = format(rows);
     expect(findings.changes).toBe("4 libraries moved from own0 to <b>own9; nothing else changed in the last 7 days");
     expect(page).toContain("<h2>4 libraries moved from own0 to &lt;b&gt;own9; nothing else");
-    const changes = hugeRows.changes.slice(0, 1);
+    const changes = changeDays((ago) => (ago === 0 ? { "scenario added": 1_900 } : {}));
     expect(format({ ...rows, changes, changed: hugeRows.changed.slice(0, 1) }).findings.changes).toBe(
       "4,321 libraries changed in the last 7 days; scenarios: 1,900 added; 4 libraries moved from own0 to <b>own9",
     );
@@ -404,7 +400,12 @@ describe("the report", () => {
     const { page, findings } = format({ ...hugeRows, changesSince });
     expect(findings.changes).toMatch(/^4,321 libraries changed since 18 Nov 2026, 06:00; scenarios: /);
     expect(page).toContain(">18 Nov 2026, 06:00</time>; earlier changes");
-    const none = format({ ...hugeRows, changes: [], complete: { ...hugeRows.complete, historyCompleteSince: null } });
+    const none = format({
+      ...hugeRows,
+      changes: [],
+      changed: [],
+      complete: { ...hugeRows.complete, historyCompleteSince: null },
+    });
     expect(none.findings.changes).toBe("Changes are counted after the first run that sees everything");
   });
 
@@ -464,13 +465,13 @@ describe("the report", () => {
   });
 
   test.each([
-    ["hour", 1, "2026-11-20T14:00:00", "20 Nov 2026, 14:00"],
-    ["day", 7, "2026-11-14", "14 Nov 2026"],
-    ["week", 100, "2026-11-16", "week of 16 Nov 2026"],
-    ["month", 900, "2024-08-01", "August 2024"],
-  ] as const)("draws what changed by the %s", (step, days, at, name) => {
-    const since = new Date(oneRows.now.getTime() - days * 86_400_000);
-    expect(formatOne({ step, since, changesSince: since, changes: [addedAt(at)] }).page).toContain(
+    ["hour", "2026-11-20T14:00:00", "20 Nov 2026, 14:00"],
+    ["day", "2026-11-14", "14 Nov 2026"],
+    ["week", "2026-11-16", "week of 16 Nov 2026"],
+    ["month", "2024-08-01", "August 2024"],
+  ] as const)("draws what changed by the %s", (step, at, name) => {
+    const changes = changeDays(() => ({ "scenario added": 5 })).map((day) => ({ ...day, at: utc(at) }));
+    expect(formatOne({ step, changesSince: since, changes, changed: hugeRows.changed }).page).toContain(
       `<title>${name}: 5 scenarios, added or returned</title>`,
     );
   });

@@ -1,11 +1,13 @@
 import type { ReportRows } from "../../src/report/report-page/report-page.ts";
-import { oneRows, snapshot } from "./report-rows.ts";
+import { activeDays, changeDays, oneRows, snapshot } from "./report-rows.ts";
 
 const DAY = 86_400_000;
 const NOW = oneRows.now;
 const ago = (days: number) => new Date(NOW.getTime() - days * DAY);
 const dayOf = (time: Date) => new Date(time.toISOString().slice(0, 10));
 const OWNERS = ["alice-zhang", "ben.okafor", "chloe_martin", "dmitri", "elena-rossi"];
+
+const ACTIVE_DAYS = new Set(Array.from({ length: 18 }, (_, at) => Math.round(at * 1.6)));
 
 /** An organization of 42 libraries after half a year, for the pictures of the documents. */
 export const pictureRows: ReportRows = {
@@ -26,7 +28,7 @@ export const pictureRows: ReportRows = {
     medianDays: 41,
   },
   ages: Array.from({ length: 42 }, (_, at) => ({ days: Math.round(at ** 1.5), libraries: 1 })),
-  active: Array.from({ length: 18 }, (_, at) => ({ at: dayOf(ago(Math.round(at * 1.6))), count: 1 })),
+  active: activeDays((day) => (ACTIVE_DAYS.has(day) ? 1 : 0)),
   growth: Array.from({ length: 181 }, (_, at) =>
     snapshot({
       day: dayOf(ago(180 - at)),
@@ -76,12 +78,12 @@ export const pictureRows: ReportRows = {
     { status: "ok", runs: 671 },
     { status: "source_unavailable", runs: 1 },
   ],
-  changes: Array.from({ length: 8 }, (_, at) => dayOf(ago(at))).flatMap((at, day) => [
-    { at, entity: "scenario" as const, kind: "added" as const, count: 3 + ((day * 5) % 8) },
-    { at, entity: "scenario" as const, kind: "changed" as const, count: 3 + (day % 4) },
-    { at, entity: "scenario" as const, kind: "removed" as const, count: day % 3 },
-    { at, entity: "library" as const, kind: "changed" as const, count: 1 + (day % 4) },
-  ]),
+  changes: changeDays((ago) => ({
+    "scenario added": 3 + ((ago * 5) % 8),
+    "scenario changed": 3 + (ago % 4),
+    "scenario removed": ago % 3,
+    "library changed": 1 + (ago % 4),
+  })),
   changed: OWNERS.map((owner, at) => ({
     owner,
     name: ["Forest fire", "Lake levels", "Harbour", "Wind park", "Grid 2030"][at] ?? "",

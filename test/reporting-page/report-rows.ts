@@ -50,9 +50,19 @@ export const emptyRows: ReportRows = {
   failing: [],
   problems: [],
   moves: [],
-  looks: [],
   loaded: [],
 };
+
+/** A day as a step of a column chart. */
+const stepOf = (time: Date) => ({ at: dayOf(time), end: new Date(dayOf(time).getTime() + DAY), isKnown: true });
+
+/** The last days with the changes of each, by the number of days ago. */
+export const changeDays = (countsOf: (daysAgo: number) => ReportRows["changes"][number]["counts"] = () => ({})) =>
+  Array.from({ length: 8 }, (_, at) => ({ ...stepOf(ago((7 - at) * DAY)), counts: countsOf(7 - at) }));
+
+/** The last days with their active libraries, by the number of days ago. */
+export const activeDays = (countOf: (daysAgo: number) => number) =>
+  Array.from({ length: 31 }, (_, at) => ({ ...stepOf(ago((30 - at) * DAY)), count: countOf(30 - at) }));
 
 /** A snapshot that was taken when its day began. */
 export const snapshot = <Row extends { readonly day: Date }>(row: Row) => ({
@@ -76,7 +86,7 @@ export const oneRows: ReportRows = {
   },
   libraries: { ...emptyRows.libraries, libraries: 1, owners: 1, parents: 1, bytes: 512, active: 1, medianDays: 3 },
   ages: [{ days: 3, libraries: 1 }],
-  active: [{ at: dayOf(ago(3 * DAY)), count: 1 }],
+  active: activeDays((ago) => (ago === 3 ? 1 : 0)),
   growth: [snapshot({ day: dayOf(NOW), libraries: 1, parents: 1, results: 0, bytes: 512 })],
   storage: [{ owner: "ann", owners: 1, libraries: 1, bytes: 512, ties: 1 }],
   versions: [
@@ -85,7 +95,7 @@ export const oneRows: ReportRows = {
   parents: [{ owner: "ann", owners: 1, scenarios: 1, parents: 1, withoutResults: 1, stale: 0 }],
   runs: [{ id: 1, kind: "backfill", status: "ok", startedAt: ago(5 * MINUTE), durationMs: 400, error: null }],
   endings: [{ status: "ok", runs: 1 }],
-  looks: Array.from({ length: 8 }, (_, at) => ({ at: dayOf(ago(at * DAY)) })),
+  changes: changeDays(),
 };
 
 /** Five listed libraries that could not be read, in the only run. */
@@ -149,7 +159,7 @@ export const hugeRows: ReportRows = {
   },
   // 40 a day for 30 days, then fewer and fewer.
   ages: Array.from({ length: 1_400 }, (_, days) => ({ days, libraries: days < 30 ? 40 : 8_779 / 1_370 })),
-  active: Array.from({ length: 31 }, (_, at) => ({ at: dayOf(ago(at * DAY)), count: 20 + ((at * 7) % 40) })),
+  active: activeDays((ago) => 20 + ((ago * 7) % 40)),
   growth: Array.from({ length: 200 }, (_, at) =>
     snapshot({
       day: dayOf(ago((199 - at) * DAY)),
@@ -197,15 +207,12 @@ export const hugeRows: ReportRows = {
     { status: "partial", runs: 20 },
     { status: "source_unavailable", runs: 2 },
   ],
-  changes: Array.from({ length: 8 }, (_, at) => ago(at * DAY)).flatMap((moment, at) => {
-    const day = new Date(moment.toISOString().slice(0, 10));
-    return [
-      { at: day, entity: "scenario", kind: "added", count: 1_900 + 100 * at },
-      { at: day, entity: "scenario", kind: "changed", count: 700 },
-      { at: day, entity: "scenario", kind: "removed", count: 400 - 40 * at },
-      { at: day, entity: "library", kind: "changed", count: 120 },
-    ] as const;
-  }),
+  changes: changeDays((ago) => ({
+    "scenario added": 1_900 + 100 * ago,
+    "scenario changed": 700,
+    "scenario removed": 400 - 40 * ago,
+    "library changed": 120,
+  })),
   changed: Array.from({ length: 12 }, (_, at) => ({
     owner: named(at + 3),
     name: named(at + 13),

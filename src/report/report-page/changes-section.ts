@@ -1,10 +1,9 @@
 import { sum } from "d3-array";
-import { utcDay, utcHour, utcMonday, utcMonth } from "d3-time";
 import { formatCount, formatLibraries, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { truncate } from "../../output/table.ts";
 import { printable } from "../../printable.ts";
-import { columnChart, legend, stepsOf } from "../charts.ts";
+import { columnChart, legend, type TimeStep } from "../charts.ts";
 import {
   column,
   formatDay,
@@ -16,16 +15,14 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { formatPeriod, note, numbersTable, OF_OWNERS, periodEndOf, type Section } from "./section.ts";
+import { countColumn, formatPeriod, note, numbersTable, OF_OWNERS, periodEndOf, type Section } from "./section.ts";
 
 type Entity = (typeof ENTITY_NAMES)[number]["entity"];
 type Kind = (typeof SERIES)[number]["kind"];
 
-interface ChangeRow {
-  readonly at: Date;
-  readonly entity: Entity;
-  readonly kind: Kind;
-  readonly count: number;
+interface ChangeStep extends TimeStep {
+  /** A kind that did not occur is missing. */
+  readonly counts: Readonly<Partial<Record<`${Entity} ${Kind}`, number>>>;
 }
 
 /** The counts are those of its scenarios. */
@@ -42,11 +39,6 @@ interface Move {
   readonly oldOwner: string;
   readonly newOwner: string;
   readonly libraries: number;
-}
-
-/** A step in which a run saw everything. */
-interface SeenStep {
-  readonly at: Date;
 }
 
 /** Moves that left nothing with the old owner, as of then: the name may be in use again. */
@@ -88,22 +80,30 @@ const ENTITY_NAMES = [
   { entity: "scenario", many: "scenarios" },
 ] as const;
 
-const CHANGE_STEPS = {
-  hour: { interval: utcHour, formatStep: formatMinute },
-  day: { interval: utcDay, formatStep: formatDay },
-  // Weeks start on Monday, as in the query.
-  week: { interval: utcMonday, formatStep: (start: Date) => `week of ${formatDay(start)}` },
-  month: { interval: utcMonth, formatStep: formatMonth },
+const STEP_FORMATS = {
+  hour: formatMinute,
+  day: formatDay,
+  week: (start: Date) => `week of ${formatDay(start)}`,
+  month: formatMonth,
 };
 
 /** The libraries and scenarios that runs found to be new, changed or removed. */
-export const changesSection: Section<{ changes: ChangeRow; changed: ChangedLibrary; moves: Move; looks: SeenStep }> = {
+export const changesSection: Section<{ changes: ChangeStep; changed: ChangedLibrary; moves: Move }> = {
   id: "changes",
   isWide: true,
   queries: {
     changes: `
-SELECT date_trunc($step::text, seen_at, 'UTC') AS at, entity, kind, count(*) AS count
-FROM ${EVENTS} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+SELECT at, at + $step_length::interval AS "end", coalesce(counts, '{}') AS counts, at IN (
+    SELECT generate_series(date_trunc($step::text, started_at), finished_at, $step_length::interval)
+    FROM simcat_report.run_history WHERE saw_everything AND finished_at >= $changes_since
+  ) AS "isKnown"
+FROM generate_series(date_trunc($step::text, $changes_since::timestamptz), now(), $step_length::interval) AS at
+LEFT JOIN (
+  SELECT at, jsonb_object_agg(entity || ' ' || kind, count) AS counts
+  FROM (SELECT date_trunc($step::text, least(seen_at, now())) AS at, entity, kind, count(*) FROM ${EVENTS} GROUP BY 1, 2, 3) AS counted
+  GROUP BY at
+) AS counted USING (at)
+ORDER BY at`,
     changed: `
 SELECT owner, library_name AS name, (array_agg(event ORDER BY seen_at DESC) FILTER (WHERE entity = 'library'))[1] AS library,
   count(*) FILTER (WHERE entity = 'scenario' AND kind = 'added') AS added,
@@ -114,11 +114,6 @@ FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, l
     moves: `
 SELECT old_owner AS "oldOwner", new_owner AS "newOwner", cardinality(names) AS libraries
 FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
-    looks: `
-SELECT DISTINCT at AT TIME ZONE 'UTC' AS at
-FROM simcat_report.run_history CROSS JOIN LATERAL generate_series(
-  date_trunc($step::text, started_at AT TIME ZONE 'UTC'), finished_at AT TIME ZONE 'UTC', ('1 ' || $step::text)::interval) AS at
-WHERE saw_everything AND finished_at >= $changes_since`,
   },
   finding({ changes, changed: [first], moves, ...facts }) {
     const { changesSince, complete, runs } = facts;
@@ -130,47 +125,44 @@ WHERE saw_everything AND finished_at >= $changes_since`,
       return `${formatLibraries(libraries)} moved from ${from} to ${to}`;
     });
     const end = periodEndOf(facts);
-    if (end !== null && end.at <= changesSince && changes.length === 0)
+    if (end !== null && end.at <= changesSince && first === undefined)
       return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete until ${end.text}`;
-    if (changes.length > 0) {
+    if (first !== undefined) {
       const totals = totalsOf(changes, "scenario");
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
-      return [`${formatLibraries(first?.total ?? 0)} changed ${time}`, scenarios, ...moved].join("; ");
+      return [`${formatLibraries(first.total)} changed ${time}`, scenarios, ...moved].join("; ");
     }
     return moves.length === 0 ? `Nothing changed ${time}` : [...moved, `nothing else changed ${time}`].join("; ");
   },
-  figure({ changes, changed, looks, now, since, changesSince, step }) {
+  figure({ changes: steps, changed, now, since, changesSince, step }) {
     // Why an earlier part of the time has no changes: the initial load, or a prune.
     const scope =
       changesSince > since
         ? html`The history is complete since ${timeOf(changesSince)}; earlier changes, such as those of the initial load, are not counted.`
         : null;
-    const { interval, formatStep } = CHANGE_STEPS[step];
-    const steps = stepsOf(interval, changesSince, now);
-    const looked = new Set(looks.map(({ at }) => at.getTime()));
-    const isUnknown = (start: Date) => !looked.has(start.getTime());
     // Two partial steps are no course of time; the finding has their numbers.
-    const isKnown = changes.length > 0 || steps.some(isUnknown);
-    if (!isKnown || steps.length <= 2) return html`${note(scope)}${changedTable(changed)}`;
-    const when = column<Date>(`${step} (UTC)`, (at) => `${formatStep(at)}${isUnknown(at) ? ", unknown" : ""}`);
-    const columns = ENTITY_NAMES.flatMap(({ entity, many }) =>
-      seriesOf(changes, entity).map(({ kind, counts }) =>
-        numbers<Date>(`${many} ${kind}`, (start) => counts.get(start.getTime()) ?? (isUnknown(start) ? "" : 0)),
-      ),
-    );
+    const hasCourse = steps.length > 2 && (changed.length > 0 || steps.some(({ isKnown }) => !isKnown));
+    if (!hasCourse) return html`${note(scope)}${changedTable(changed)}`;
+    const formatStep = STEP_FORMATS[step];
     const panels = ENTITY_NAMES.map(({ entity, many }) => {
       const chart = columnChart({
-        label: `Added, changed and removed ${many} by ${step}: ${totalsOf(changes, entity)}`,
+        label: `Added, changed and removed ${many} by ${step}: ${totalsOf(steps, entity)}`,
         unit: many,
         from: changesSince,
         to: now,
-        interval,
-        series: seriesOf(changes, entity),
+        steps,
+        series: SERIES.map((series) => ({ ...series, countOf: counterOf(entity, series.kind) })),
         describe: (start, count) => `${formatStep(start)}: ${plural(count, entity, many)}`,
-        isUnknown,
       });
       return html`<figure>${chart}</figure>`;
     });
+    const columns = ENTITY_NAMES.flatMap(({ entity, many }) =>
+      SERIES.map(({ kind }) => countColumn(`${many} ${kind}`, counterOf(entity, kind))),
+    );
+    const when = column<TimeStep>(
+      `${step} (UTC)`,
+      ({ at, isKnown }) => `${formatStep(at)}${isKnown ? "" : ", unknown"}`,
+    );
     return html`${legend(SERIES)}
 <div class="panels">${panels}</div>
 ${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${step === "day" ? "today" : `this ${step}`} so far. Shaded: before this time, or unknown because no run saw everything. `, scope)}
@@ -179,16 +171,14 @@ ${changedTable(changed)}`;
   },
 };
 
-const seriesOf = (changes: readonly ChangeRow[], entity: Entity) =>
-  SERIES.map((series) => {
-    const counted = changes.filter((row) => row.entity === entity && row.kind === series.kind);
-    return { ...series, counts: new Map(counted.map(({ at, count }) => [at.getTime(), count])) };
-  });
+const counterOf =
+  (entity: Entity, kind: Kind) =>
+  ({ counts }: ChangeStep) =>
+    counts[`${entity} ${kind}`] ?? 0;
 
 /** `3 added, 1 removed`. Zeros are left out. */
-const totalsOf = (changes: readonly ChangeRow[], entity: Entity): string =>
-  seriesOf(changes, entity)
-    .map(({ kind, counts }) => ({ kind, count: sum(counts.values()) }))
+const totalsOf = (steps: readonly ChangeStep[], entity: Entity): string =>
+  SERIES.map(({ kind }) => ({ kind, count: sum(steps, counterOf(entity, kind)) }))
     .filter(({ count }) => count > 0)
     .map(({ kind, count }) => `${formatCount(count)} ${kind}`)
     .join(", ");

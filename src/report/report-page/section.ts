@@ -4,7 +4,8 @@ import { FAILURE_REASON } from "../../db/read/read-status.ts";
 import { type StatementParameters, statement } from "../../db/statement.ts";
 import { formatSpan } from "../../format.ts";
 import { DAY_MS, HOUR_MS } from "../../units.ts";
-import { type Column, type FailingLibrary, formatDay, formatMinute, htmlTable } from "../html/elements.ts";
+import type { TimeStep } from "../charts.ts";
+import { type Column, type FailingLibrary, formatDay, formatMinute, htmlTable, numbers } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import type { DrawnRun } from "../html/runs-figure.ts";
 
@@ -29,6 +30,10 @@ export type FactsAnd<Rows> = Facts & { readonly [Name in keyof Rows]: readonly R
 /** The numbers of a picture, for exact reading and for readers who do not see the picture. Paper has no room for them. */
 export const numbersTable = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], remark: Html | null = null) =>
   html`<details><summary>The numbers</summary>${remark}${htmlTable(rows, columns)}</details>`;
+
+/** The counts of the steps of a column chart. An unknown step may have some, but no zero. */
+export const countColumn = <One extends TimeStep>(title: string, countOf: (step: One) => number): Column<One> =>
+  numbers(title, (step) => (step.isKnown ? countOf(step) : countOf(step) || ""));
 
 /** A line below a picture; null if all parts are null. */
 export const note = (...parts: readonly Part[]): Html | null =>
@@ -102,6 +107,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     // No change is later than NULL.
     changes_since: historyCompleteSince === null ? null : changesSince,
     step,
+    step_length: `1 ${step}`,
     max_shown: MAX_PAGE_ROWS,
     max_alike: MAX_ALIKE,
   };

@@ -1,12 +1,12 @@
 import { cumsum } from "d3-array";
 import { scaleLinear, scaleSqrt } from "d3-scale";
-import { utcDay } from "d3-time";
 import { formatCount, formatLibraries, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
-import { columnChart, lineChart, stepsOf } from "../charts.ts";
+import { columnChart, lineChart, type TimeStep } from "../charts.ts";
 import { column, formatDay, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import {
+  countColumn,
   DAYS_SINCE_WORK,
   type Facts,
   formatOldEnd,
@@ -22,12 +22,17 @@ import {
 const ACTIVE_DAYS = 30;
 
 /** The active libraries, by the day of their last work. */
-export const activeSection: Section<{ active: { at: Date; count: number } }> = {
+export const activeSection: Section<{ active: Omit<TimeStep, "isKnown"> & { count: number } }> = {
   id: "activity",
   queries: {
     active: `
-SELECT date_trunc('day', least(last_work_at, now()), 'UTC') AS at, count(*) AS count
-FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP BY 1 ORDER BY 1`,
+SELECT at, at + interval '1 day' AS "end", coalesce(count, 0) AS count
+FROM generate_series(date_trunc('day', now() - interval '${ACTIVE_DAYS} days'), now(), interval '1 day') AS at
+LEFT JOIN (
+  SELECT date_trunc('day', least(last_work_at, now())) AS at, count(*)
+  FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP BY 1
+) AS active USING (at)
+ORDER BY at`,
   },
   finding(facts) {
     const { libraries: all, active } = facts.libraries;
@@ -45,25 +50,20 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state = 'active' GROUP 
       unknown === 0 ? null : `${plural(unknown, "library has", "libraries have")} no date that simcat can use.`;
     // The finding says all about a single library.
     if (libraries.active === 0 || libraries.libraries === 1) return note(undated);
-    const from = new Date(now.getTime() - ACTIVE_DAYS * DAY_MS);
-    const counts = new Map(active.map(({ at, count }) => [at.getTime(), count]));
-    const isUnknown = (day: Date) => end !== null && day > end;
+    const steps = active.map((day) => ({ ...day, isKnown: end === null || day.at <= end }));
+    const countOf = ({ count }: (typeof steps)[number]) => count;
     const chart = columnChart({
       label: `${finding}. Libraries by the day of their last work.`,
       unit: "libraries",
-      from,
+      from: new Date(now.getTime() - ACTIVE_DAYS * DAY_MS),
       to: now,
-      interval: utcDay,
-      series: [{ name: "last work", tone: "first", counts }],
+      steps,
+      series: [{ name: "last work", tone: "first", countOf }],
       describe: (day, count) => `${formatDay(day)}: ${formatLibraries(count)}`,
-      isUnknown,
     });
     return html`${chart}
 ${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Pale: today so far. `, end === null ? null : "Shaded: unknown, because no run saw everything. ", undated)}
-${numbersTable(stepsOf(utcDay, from, now), [
-  column("day of the last work (UTC)", formatDay),
-  numbers("libraries", (day) => counts.get(day.getTime()) ?? (isUnknown(day) ? "" : 0)),
-])}`;
+${numbersTable(steps, [column("day of the last work (UTC)", ({ at }) => formatDay(at)), countColumn("libraries", countOf)])}`;
   },
 };
 
