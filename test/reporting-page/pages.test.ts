@@ -292,12 +292,9 @@ describe("the report", () => {
   });
 
   test("does not count content as new that was listed from the start and read first later", () => {
-    const loaded = [
-      { at: utc("2026-10-20T23:59:00"), libraries: 4, scenarios: 6, bytes: 1024 },
-      { at: utc("2026-10-22T12:00:00"), libraries: 8, scenarios: 48, bytes: 2048 },
-    ];
+    const growth = [{ ...grown("2026-10-21"), readLater: { libraries: 8, scenarios: 48, bytes: 2048 } }, ...twoDays];
     const now = counted({ libraries: 12, parents: 54, results: 2 });
-    const { page, findings } = formatOne({ growth: twoDays, loaded, ...now });
+    const { page, findings } = formatOne({ growth, ...now });
     expect(findings.growth).toBe("As many libraries as on 21 Oct 2026, and 2 more scenarios");
     expect(page).toContain(
       "8 libraries were listed from the start and first read after 21 Oct 2026: not counted as new.",

@@ -50,7 +50,6 @@ export const emptyRows: ReportRows = {
   failing: [],
   problems: [],
   moves: [],
-  loaded: [],
 };
 
 /** A day as a step of a column chart. */
@@ -64,12 +63,12 @@ export const changeDays = (countsOf: (daysAgo: number) => ReportRows["changes"][
 export const activeDays = (countOf: (daysAgo: number) => number) =>
   Array.from({ length: 31 }, (_, at) => ({ ...stepOf(ago((30 - at) * DAY)), count: countOf(30 - at) }));
 
-/** A snapshot that was taken when its day began. */
+/** A snapshot before which everything was read. */
 export const snapshot = <Row extends { readonly day: Date }>(row: Row) => ({
   active: 1,
   stale: null,
   ...row,
-  takenAt: row.day,
+  readLater: { libraries: 0, scenarios: 0, bytes: 0 },
   hasEvents: true,
 });
 

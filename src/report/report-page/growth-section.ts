@@ -1,4 +1,4 @@
-import { sum } from "d3-array";
+import { max } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { utcDay } from "d3-time";
 import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
@@ -8,33 +8,40 @@ import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { type FactsAnd, note, numbersTable, OF_OWNERS, oldEndOf, type Section } from "./section.ts";
 
-/** Libraries by their last work; null in the snapshots of earlier versions. */
-type WorkCounts = Readonly<Record<"active" | "stale", number | null>>;
+const QUANTITIES = [
+  { title: "libraries", name: "libraries", format: formatCount },
+  { title: "stored", name: "bytes", format: formatBytes },
+  { title: "parents", name: "parents", format: formatCount },
+  { title: "results", name: "results", format: formatCount },
+  { title: "active libraries", name: "active", format: formatCount },
+  { title: "stale libraries", name: "stale", format: formatCount },
+] as const;
 
-interface GrowthRow extends Readonly<Record<"libraries" | "parents" | "results" | "bytes", number>>, WorkCounts {
-  /** A day in UTC. */
+type Quantity = (typeof QUANTITIES)[number];
+type Amount = Quantity["name"];
+
+/** A snapshot or the present. The snapshots of earlier versions have no active and stale libraries. */
+interface Amounts extends Readonly<Record<Exclude<Amount, "active" | "stale">, number>> {
   readonly day: Date;
-  readonly takenAt: Date;
+  readonly active: number | null;
+  readonly stale: number | null;
+}
+
+interface GrowthRow extends Amounts {
+  /** The content that a run read first after this snapshot, although it was listed when the history began: it was not added. */
+  readonly readLater: Readonly<Record<"libraries" | "scenarios" | "bytes", number>>;
   /** Whether all events since then are there. A prune may delete those that tell what was only read later. */
   readonly hasEvents: boolean;
 }
 
-/** Libraries that a run read first, although they were listed when the history began: they were not added. */
-interface Loaded extends Readonly<Record<"libraries" | "scenarios" | "bytes", number>> {
-  readonly at: Date;
-}
+type GrowthRows = FactsAnd<{ growth: GrowthRow }>;
 
-type GrowthRows = FactsAnd<{ growth: GrowthRow; loaded: Loaded }>;
-
-/** What came and went since a snapshot. What was only read later is left out. */
-function changeSince(from: GrowthRow, { loaded, libraries: to }: GrowthRows) {
-  const later = loaded.filter(({ at }) => at > from.takenAt);
-  return {
-    libraries: to.libraries - from.libraries - sum(later, (row) => row.libraries),
-    scenarios: to.parents + to.results - from.parents - from.results - sum(later, (row) => row.scenarios),
-    bytes: to.bytes - from.bytes - sum(later, (row) => row.bytes),
-  };
-}
+/** What came and went since a snapshot. */
+const changeSince = ({ readLater, ...from }: GrowthRow, { libraries: to }: GrowthRows) => ({
+  libraries: to.libraries - from.libraries - readLater.libraries,
+  scenarios: to.parents + to.results - from.parents - from.results - readLater.scenarios,
+  bytes: to.bytes - from.bytes - readLater.bytes,
+});
 
 const CARD_DAYS = 30;
 
@@ -59,21 +66,22 @@ export function recentGrowth(rows: GrowthRows) {
 }
 
 /** The daily snapshots. Two days make a line; one is printed as numbers. */
-export const growthSection: Section<{ growth: GrowthRow; loaded: Loaded }> = {
+export const growthSection: Section<{ growth: GrowthRow }> = {
   id: "growth",
   isWide: true,
   queries: {
     /** The last two years. */
     growth: `
+WITH loaded AS MATERIALIZED (
+  SELECT max(seen_at) AS at, sum(library_change) AS libraries, sum(scenario_change) AS scenarios, sum(byte_change) AS bytes
+  FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id
+)
 SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
-  sum(results)::float8 AS results, sum(bytes)::float8 AS bytes,
-  sum(active)::float8 AS active, sum(stale)::float8 AS stale, max(taken_at) AS "takenAt",
-  max(taken_at) >= coalesce((SELECT max(cutoff) FROM simcat_report.prune_history WHERE events), '-infinity') AS "hasEvents"
-FROM simcat_report.daily_owners WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
-    loaded: `
-SELECT max(seen_at) AS at, sum(library_change)::float8 AS libraries, sum(scenario_change)::float8 AS scenarios,
-  sum(byte_change)::float8 AS bytes
-FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id`,
+  sum(results)::float8 AS results, sum(bytes)::float8 AS bytes, sum(active)::float8 AS active, sum(stale)::float8 AS stale,
+  max(taken_at) >= coalesce((SELECT max(cutoff) FROM simcat_report.prune_history WHERE events), '-infinity') AS "hasEvents",
+  (SELECT json_build_object('libraries', coalesce(sum(l.libraries), 0), 'scenarios', coalesce(sum(l.scenarios), 0),
+      'bytes', coalesce(sum(l.bytes), 0)) FROM loaded l WHERE l.at > max(d.taken_at)) AS "readLater"
+FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
   },
   finding(rows) {
     const [recorded, second] = rows.growth;
@@ -94,7 +102,7 @@ FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id
     const asMany = `As many libraries${moreScenarios === null ? " and scenarios" : ""} ${time.replace("since", "as on")}`;
     return moreScenarios === null ? asMany : `${asMany}, and ${moreScenarios}`;
   },
-  figure({ growth, loaded, ...facts }) {
+  figure({ growth, ...facts }) {
     const [first] = growth;
     if (first === undefined) return null;
     if (growth.length === 1) {
@@ -102,7 +110,7 @@ FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id
       const text = `${formatLibraries(libraries)}, ${plural(parents, "parent")}, ${plural(results, "result")}, ${formatBytes(bytes)}`;
       return note(`The first snapshot: ${text}. The first good run of each day adds one.`);
     }
-    const present = { ...facts.libraries, day: oldEndOf(facts) ?? facts.now };
+    const present: Amounts = { ...facts.libraries, day: oldEndOf(facts) ?? facts.now };
     const all = [...growth, present];
     // Few enough rows to read or to listen to, for readers who do not see the picture.
     const step = Math.ceil(all.length / MAX_LISTED_DAYS);
@@ -112,8 +120,8 @@ FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id
     const quantities = QUANTITIES.map(({ title, name, format }) =>
       numbers<Amounts>(title, ({ [name]: amount }) => (amount === null ? "" : format(amount))),
     );
-    const late = sum(loaded, ({ at, libraries }) => (at > first.takenAt ? libraries : 0));
-    return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, growth, present, facts.now))}</div>
+    const late = first.readLater.libraries;
+    return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, all, facts.now))}</div>
 ${note(
   "One snapshot per day (UTC), by the first good run, and the present. Shaded: no snapshot. Libraries of unknown size are not in the storage.",
   late === 0
@@ -130,20 +138,6 @@ function difference(by: number, one: string, many: string): string | null {
   return by === 0 ? null : plural(Math.abs(by), `${word} ${one}`, `${word} ${many}`);
 }
 
-const QUANTITIES = [
-  { title: "libraries", name: "libraries", format: formatCount },
-  { title: "stored", name: "bytes", format: formatBytes },
-  { title: "parents", name: "parents", format: formatCount },
-  { title: "results", name: "results", format: formatCount },
-  { title: "active libraries", name: "active", format: formatCount },
-  { title: "stale libraries", name: "stale", format: formatCount },
-] as const;
-
-type Quantity = (typeof QUANTITIES)[number];
-/** A snapshot or the present. */
-type Amounts = Pick<GrowthRow, Quantity["name"] | "day">;
-type Present = Readonly<Record<Quantity["name"], number>> & { readonly day: Date };
-
 const MAX_LISTED_DAYS = 32;
 
 /** A share of the height above the largest amount, for the label of the last one. */
@@ -152,23 +146,21 @@ const HEADROOM = 1.1;
 /** A day and a part of a day: from the last snapshot to the present. */
 const MAX_STEP_MS = 2 * DAY_MS - 1;
 
-function panel({ title, name, format }: Quantity, growth: readonly Amounts[], present: Present, now: Date): Html {
-  const amounts = [...growth, present].flatMap(({ day, [name]: amount }) =>
-    amount === null ? [] : [{ x: day.getTime(), y: amount }],
-  );
-  const largest = Math.max(...amounts.map(({ y }) => y));
+/** @param days the snapshots and the present */
+function panel({ title, name, format }: Quantity, days: readonly Amounts[], now: Date): Html {
+  const known = days.flatMap(({ day, [name]: amount }) => (amount === null ? [] : [{ day, amount }]));
+  const [from, end, present] = [days[0]?.day ?? now, days.at(-1)?.day ?? now, known.at(-1)?.amount ?? 0];
+  const largest = max(known, ({ amount }) => amount) ?? 0;
   const { unit, size } = format === formatBytes ? byteUnitFor(largest) : { unit: null, size: 1 };
-  const points = amounts.map(({ x, y }) => ({ x, y: y / size }));
-  const text = format(present[name]);
-  const from = growth[0]?.day ?? now;
+  const points = known.map(({ day, amount }) => ({ x: day.getTime(), y: amount / size }));
   const chart = lineChart({
-    label: `${title} by day, from ${formatDay(from)}: now ${text}`,
+    label: `${title} by day, from ${formatDay(from)}: now ${format(present)}`,
     unit: unit === null ? title : `${title}, ${unit}`,
     points,
-    shades: [...gapsOf(points, MAX_STEP_MS), ...(present.day < now ? [[present.day, now] as const] : [])],
+    shades: [...gapsOf(points, MAX_STEP_MS), ...(end < now ? [[end, now] as const] : [])],
     x: timeAxis(from, now),
     y: amountAxis(scaleLinear([0, Math.max((HEADROOM * largest) / size, 1)], []).nice(4), 4),
-    marks: [{ x: present.day.getTime(), y: present[name] / size, text }],
+    marks: points.slice(-1).map((point) => ({ ...point, text: format(present) })),
   });
   return html`<figure>${chart}</figure>`;
 }
