@@ -11,7 +11,8 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { html, type Part } from "../html/html.ts";
-import { type Facts, OF_OWNERS, type Section } from "./section.ts";
+import { type Facts, OF_OWNERS } from "./facts.ts";
+import type { Section } from "./section.ts";
 
 interface Problem {
   readonly problem: string;

@@ -5,7 +5,8 @@ import { printable } from "../../printable.ts";
 import { type BarPart, bar, type LegendItem, legend } from "../charts.ts";
 import { type Column, column, foreignText, htmlTable, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { formatPercent, note, OF_OWNERS, type Section } from "./section.ts";
+import { OF_OWNERS } from "./facts.ts";
+import { formatPercent, note, type Section } from "./section.ts";
 
 /** One owner; null for the sum of all others, which are many and not comparable with one, so they have no bar. */
 interface OwnerRow {

@@ -1,8 +1,9 @@
 import { sum } from "d3-array";
-import { formatCount, formatLibraries, plural } from "../../format.ts";
+import { formatCount, formatLibraries, formatSpan, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { truncate } from "../../output/table.ts";
 import { printable } from "../../printable.ts";
+import { DAY_MS } from "../../units.ts";
 import { columnChart, legend, type TimeStep } from "../charts.ts";
 import {
   column,
@@ -15,7 +16,8 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { countColumn, formatPeriod, note, numbersTable, OF_OWNERS, periodEndOf, type Section } from "./section.ts";
+import { type Facts, OF_OWNERS, oldEndOf } from "./facts.ts";
+import { countColumn, note, numbersTable, type Section } from "./section.ts";
 
 type Entity = (typeof ENTITY_NAMES)[number]["entity"];
 type Kind = (typeof SERIES)[number]["kind"];
@@ -170,6 +172,21 @@ ${numbersTable(steps, [when, ...columns])}
 ${changedTable(changed)}`;
   },
 };
+
+/** `in the last 7 days`, `since 18 Nov 2026, 06:00` or `until 20 Nov 2026`: the part of the period that is known. */
+function formatPeriod(facts: Facts): string {
+  const { now, since, changesSince } = facts;
+  const end = periodEndOf(facts);
+  const start = changesSince > since ? `since ${formatMinute(changesSince)}` : "";
+  const limits = [start, end === null ? "" : `until ${end.text}`].filter((limit) => limit !== "");
+  return limits.join(", ") || `in the last ${formatSpan(now.getTime() - since.getTime())}`;
+}
+
+/** The end of what the copy knows, if it matters for the changes; otherwise null. A period of less than a week must be known better than to a day. */
+function periodEndOf(facts: Facts): { readonly at: Date; readonly text: string } | null {
+  const at = oldEndOf(facts, Math.min(DAY_MS, (facts.now.getTime() - facts.since.getTime()) / 7));
+  return at && { at, text: oldEndOf(facts) === null ? formatMinute(at) : formatDay(at) };
+}
 
 const counterOf =
   (entity: Entity, kind: Kind) =>

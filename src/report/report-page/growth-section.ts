@@ -6,7 +6,8 @@ import { DAY_MS } from "../../units.ts";
 import { amountAxis, gapsOf, lineChart, timeAxis } from "../charts.ts";
 import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { type FactsAnd, note, numbersTable, OF_OWNERS, oldEndOf, type Section } from "./section.ts";
+import { OF_OWNERS, oldEndOf } from "./facts.ts";
+import { type FactsAnd, note, numbersTable, type Section } from "./section.ts";
 
 const QUANTITIES = [
   { title: "libraries", name: "libraries", format: formatCount },

@@ -7,9 +7,9 @@ import { formatPage } from "../html/page.ts";
 import { attentionSection } from "./attention-section.ts";
 import { parentsSection, storageSection, versionsSection } from "./bar-sections.ts";
 import { changesSection } from "./changes-section.ts";
+import { type ReportScope, readFacts, readRows } from "./facts.ts";
 import { growthSection, recentGrowth } from "./growth-section.ts";
 import { runsSection } from "./runs-section.ts";
-import { type ReportScope, readFacts, readRows } from "./section.ts";
 import { activeSection, agesSection } from "./work-sections.ts";
 
 /** In their order on the page. */

@@ -1,13 +1,7 @@
-import { readNow } from "../../db/clock.ts";
-import { type Connection, oneRow } from "../../db/connect.ts";
-import { FAILURE_REASON } from "../../db/read/read-status.ts";
-import { type StatementParameters, statement } from "../../db/statement.ts";
-import { formatSpan } from "../../format.ts";
-import { DAY_MS, HOUR_MS } from "../../units.ts";
 import type { TimeStep } from "../charts.ts";
-import { type Column, type FailingLibrary, formatDay, formatMinute, htmlTable, numbers } from "../html/elements.ts";
+import { type Column, htmlTable, numbers } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
-import type { DrawnRun } from "../html/runs-figure.ts";
+import type { Facts } from "./facts.ts";
 
 /**
  * A section of the report: the SQL of its rows, its heading and its figure. `SECTIONS` in report-page.ts lists all of them. `Rows` has
@@ -17,7 +11,7 @@ export interface Section<Rows> {
   readonly id: string;
   /** Takes both columns of a wide screen. */
   readonly isWide?: boolean;
-  /** SQL. The parameters are those of `readFacts`. */
+  /** SQL. The parameters are those of facts.ts. */
   readonly queries: Readonly<Record<keyof Rows, string>>;
   /** The heading, one sentence. Null: there is nothing to show. */
   readonly finding: (rows: FactsAnd<Rows>) => string | null;
@@ -45,145 +39,3 @@ export const formatPercent = (part: number, whole: number) => {
   if (share > 0 && share < 1) return "under 1 %";
   return share > 99 && share < 100 ? "over 99 %" : `${Math.round(share)} %`;
 };
-
-export async function readRows<Row extends object>(connection: Connection, sql: string, named: StatementParameters) {
-  return (await connection.query<Row>(statement(sql)(named))).rows;
-}
-
-/** The owners asked for; all for NULL. */
-export const OF_OWNERS = "($owners::text[] IS NULL OR owner = ANY($owners))";
-
-export interface ReportScope {
-  /** How far back "what changed" looks, in milliseconds. */
-  readonly sinceMs: number;
-  /** Only these; all when there is none. */
-  readonly owners: readonly string[];
-}
-
-/** The facts that every section may use. */
-export type Facts = Awaited<ReturnType<typeof readFacts>>["facts"];
-
-/** The end of what the copy knows, if that is longer ago than a day, or than `maxAgeMs`; otherwise null. */
-export const oldEndOf = ({ now, complete: { knownUntil } }: Facts, maxAgeMs = DAY_MS): Date | null =>
-  knownUntil !== null && now.getTime() - knownUntil.getTime() > maxAgeMs ? knownUntil : null;
-
-/** The same for the changes. A period of less than a week must be known better than to a day. */
-export function periodEndOf(facts: Facts): { readonly at: Date; readonly text: string } | null {
-  const at = oldEndOf(facts, Math.min(DAY_MS, (facts.now.getTime() - facts.since.getTime()) / 7));
-  return at && { at, text: oldEndOf(facts) === null ? formatMinute(at) : formatDay(at) };
-}
-
-/** `, as far as known until 20 Nov 2026`; nothing if the copy is of today. */
-export function formatOldEnd(facts: Facts): string {
-  const end = oldEndOf(facts);
-  return end === null ? "" : `, as far as known until ${formatDay(end)}`;
-}
-
-/** `in the last 7 days`, `since 18 Nov 2026, 06:00` or `until 20 Nov 2026`: the part of the period that is known. */
-export function formatPeriod(facts: Facts): string {
-  const { now, since, changesSince } = facts;
-  const end = periodEndOf(facts);
-  const start = changesSince > since ? `since ${formatMinute(changesSince)}` : "";
-  const limits = [start, end === null ? "" : `until ${end.text}`].filter((limit) => limit !== "");
-  return limits.join(", ") || `in the last ${formatSpan(now.getTime() - since.getTime())}`;
-}
-
-/** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
-const MAX_PAGE_ROWS = 12;
-/** How many libraries with the same error, and how many items of one problem, are named. */
-const MAX_ALIKE = 5;
-
-/** Reads the facts, and returns them with the parameters of the sections' queries. */
-export async function readFacts(connection: Connection, { sinceMs, owners }: ReportScope) {
-  const now = await readNow(connection);
-  const since = new Date(now.getTime() - sinceMs);
-  const complete = oneRow({ rows: await readRows<Completeness>(connection, COMPLETENESS, {}) });
-  const { historyCompleteSince } = complete;
-  const changesSince = historyCompleteSince !== null && historyCompleteSince > since ? historyCompleteSince : since;
-  const step = stepOf(now.getTime() - changesSince.getTime());
-  const parameters = {
-    owners: owners.length === 0 ? null : owners,
-    since,
-    // No change is later than NULL.
-    changes_since: historyCompleteSince === null ? null : changesSince,
-    step,
-    step_length: `1 ${step}`,
-    max_shown: MAX_PAGE_ROWS,
-    max_alike: MAX_ALIKE,
-  };
-  const facts = {
-    now,
-    since,
-    changesSince,
-    step,
-    owners,
-    complete,
-    libraries: oneRow({ rows: await readRows<LibraryTotals>(connection, LIBRARIES, parameters) }),
-    runs: (await readRows<DrawnRun>(connection, RECENT_RUNS, parameters)).toReversed(),
-    failing: await readRows<FailingLibrary & { total: number }>(connection, FAILING, parameters),
-  };
-  return { facts, parameters };
-}
-
-interface Completeness {
-  readonly database: string;
-  readonly completeAsOf: Date | null;
-  /** `completeAsOf`; if libraries hold it back, the start of the last run that saw everything. Null before that run. */
-  readonly knownUntil: Date | null;
-  readonly lastWholeRunId: number | null;
-  /** Libraries that hold `completeAsOf` back, those included whose date only has to settle. */
-  readonly librariesBehind: number;
-  readonly unaddressable: number;
-  /** Changes since then are known; null before the first run that saw everything. */
-  readonly historyCompleteSince: Date | null;
-}
-
-const COMPLETENESS = `
-SELECT current_database() AS database, complete_as_of AS "completeAsOf",
-  coalesce(CASE WHEN libraries_behind + libraries_settling = 0 THEN complete_as_of END, last_whole_run_started_at) AS "knownUntil",
-  last_whole_run_id AS "lastWholeRunId",
-  libraries_behind + libraries_settling AS "librariesBehind", unaddressable_libraries AS unaddressable,
-  history_complete_since AS "historyCompleteSince"
-FROM simcat_report.data_complete_as_of`;
-
-/** The values of libraries.work_state. */
-type WorkState = "active" | "quiet" | "stale" | "unknown";
-type LibraryTotal = "libraries" | "owners" | "parents" | "results" | "bytes" | "sizesUnread" | WorkState;
-
-interface LibraryTotals extends Readonly<Record<LibraryTotal, number>> {
-  /** Days since the last work, of the library in the middle; null if no date is known. */
-  readonly medianDays: number | null;
-}
-
-/** A date in the next hours, which a wrong time zone causes, counts as today. */
-export const DAYS_SINCE_WORK = "greatest(0, floor(extract(epoch FROM now() - last_work_at) / 86400))::int";
-
-const LIBRARIES = `
-SELECT count(*) AS libraries, count(DISTINCT owner) AS owners,
-  coalesce(sum(parent_count), 0)::float8 AS parents, coalesce(sum(result_count), 0)::float8 AS results, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
-  count(*) FILTER (WHERE file_size_bytes IS NULL) AS "sizesUnread",
-  count(*) FILTER (WHERE work_state = 'active') AS active, count(*) FILTER (WHERE work_state = 'quiet') AS quiet,
-  count(*) FILTER (WHERE work_state = 'stale') AS stale, count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
-  percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS_SINCE_WORK}) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
-FROM simcat_report.libraries WHERE ${OF_OWNERS}`;
-
-const RECENT_RUNS = `
-SELECT run_id AS id, kind, status, started_at AS "startedAt", error,
-  (1000 * extract(epoch FROM coalesce(finished_at, now()) - started_at))::float8 AS "durationMs"
-FROM simcat_report.run_history ORDER BY run_id DESC LIMIT 40`;
-
-/** `total`: how many libraries fail. A few of each error come first, so that a frequent error does not hide the others. */
-const FAILING = `
-SELECT owner, library_name AS name, failures, open_rejects AS "openRejects", last_whole_read_at AS "lastGoodAt",
-  last_error AS "lastError", count(*) OVER () AS total, ${FAILURE_REASON} AS reason, count(*) OVER alike AS alike
-FROM simcat_report.library_freshness WHERE ${OF_OWNERS} AND (failures > 0 OR open_rejects > 0)
-WINDOW alike AS (PARTITION BY ${FAILURE_REASON})
-ORDER BY row_number() OVER (alike ORDER BY last_whole_read_at NULLS FIRST, owner, library_name) > $max_alike::int,
-  last_whole_read_at NULLS FIRST, owner, library_name LIMIT $max_shown`;
-
-/** The finest step that makes no more than about seventy of the time. */
-function stepOf(sinceMs: number): "hour" | "day" | "week" | "month" {
-  if (sinceMs <= 72 * HOUR_MS) return "hour";
-  if (sinceMs <= 70 * DAY_MS) return "day";
-  return sinceMs <= 70 * 7 * DAY_MS ? "week" : "month";
-}

@@ -5,18 +5,8 @@ import { DAY_MS } from "../../units.ts";
 import { columnChart, lineChart, type TimeStep } from "../charts.ts";
 import { column, formatDay, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import {
-  countColumn,
-  DAYS_SINCE_WORK,
-  type Facts,
-  formatOldEnd,
-  formatPercent,
-  note,
-  numbersTable,
-  OF_OWNERS,
-  oldEndOf,
-  type Section,
-} from "./section.ts";
+import { DAYS_SINCE_WORK, type Facts, OF_OWNERS, oldEndOf } from "./facts.ts";
+import { countColumn, formatPercent, note, numbersTable, type Section } from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
 const ACTIVE_DAYS = 30;
@@ -66,6 +56,12 @@ ${note(`Each library once, on the day (UTC) of its last work: the newest date of
 ${numbersTable(steps, [column("day of the last work (UTC)", ({ at }) => formatDay(at)), countColumn("libraries", countOf)])}`;
   },
 };
+
+/** `, as far as known until 20 Nov 2026`; nothing if the copy is of today. */
+function formatOldEnd(facts: Facts): string {
+  const end = oldEndOf(facts);
+  return end === null ? "" : `, as far as known until ${formatDay(end)}`;
+}
 
 /** Why there are no libraries. */
 function whyEmpty({ owners, complete, runs, failing: [failed] }: Facts): string {
