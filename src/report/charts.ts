@@ -1,4 +1,4 @@
-import { cumsum, extent, group } from "d3-array";
+import { cumsum, extent, group, pairs } from "d3-array";
 import { format } from "d3-format";
 import { type ScaleLinear, scaleLinear, scaleUtc } from "d3-scale";
 import { area, curveLinear, curveStepAfter, line as linePath, stack, stackOffsetDiverging } from "d3-shape";
@@ -10,18 +10,8 @@ import { type Html, html, type Part } from "./html/html.ts";
 /** All pictures have this width, so that letters have the same size in each. A picture scales with its column. */
 const WIDTH = 400;
 
-/** A color of the stylesheet. A hollow shape is an outline, to be distinguishable without color. */
-interface Paint {
-  readonly tone: "first" | "second";
-  readonly hollow?: boolean;
-}
-
-const paintClass = ({ tone, hollow = false }: Paint) => `${hollow ? "hollow" : "solid"} ${tone}`;
-
-/** `label` describes the picture to readers who do not see it. */
-function drawing(label: string, height: number, content: Part): Html {
-  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${label}">${content}</svg>`;
-}
+/** Classes of the stylesheet: a color, and a hollow shape is an outline, to be distinguishable without color. */
+type Paint = "solid first" | "hollow first" | "solid second";
 
 /** A tenth of a unit is finer than a pixel of any screen. */
 const rounded = (position: number) => Math.round(position * 10) / 10;
@@ -49,6 +39,7 @@ export interface Axis {
 }
 
 export interface PlotOptions {
+  /** Describes the picture to readers who do not see it. */
   readonly label: string;
   /** The unit of `y`. */
   readonly unit: string;
@@ -85,7 +76,8 @@ export function plot({ label: description, unit, x, y, shades = [] }: PlotOption
     const [start, end] = [x.scale(from), x.scale(to)];
     return end - start < 1 ? null : rectangle(start, top, end, bottom, "shade");
   });
-  return drawing(description, HEIGHT, [background, label(0, top - 12, unit), lines, axis, draw()]);
+  const content = [background, label(0, top - 12, unit), lines, axis, draw()];
+  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${content}</svg>`;
 }
 
 /** `0.5`, `200`, `1.5k`, `2M`: at most five characters, for the left margin. */
@@ -121,16 +113,16 @@ export function timeAxis(from: Date, to: Date): Axis {
   return { scale, ticks };
 }
 
-export interface LegendItem extends Paint {
+export interface LegendItem {
   readonly name: string;
+  readonly paint: Paint;
 }
 
-export function legend(items: readonly LegendItem[]): Html | null {
-  if (items.length === 0) return null;
-  const entries = items.map(
-    (item) =>
-      html`<li><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${rectangle(1, 1, 9, 9, paintClass(item))}</svg> ${item.name}</li>`,
-  );
+export function legend(items: readonly LegendItem[]): Html {
+  const entries = items.map(({ name, paint }) => {
+    const swatch = rectangle(1, 1, 9, 9, paint);
+    return html`<li><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${swatch}</svg> ${name}</li>`;
+  });
   return html`<ul class="legend">${entries}</ul>`;
 }
 
@@ -140,6 +132,8 @@ interface LineChart extends PlotOptions {
   readonly points: readonly Point[];
   /** If true, a value holds until the next point. */
   readonly isStepped?: boolean;
+  /** Points that are farther apart are not connected; nothing is known about the time between them. */
+  readonly maxStep?: number;
   /** Points with their values. */
   readonly marks: readonly (Point & { readonly text: string })[];
 }
@@ -149,21 +143,14 @@ interface Point {
   readonly y: number;
 }
 
-/** Where the distance between two points is more than `maxStep`: nothing is known about the time between them. */
-export const gapsOf = (points: readonly Point[], maxStep: number): Span[] =>
-  points.slice(1).flatMap(({ x }, index) => {
-    const before = points[index]?.x ?? x;
-    return x - before > maxStep ? [[before, x] as const] : [];
-  });
-
-export function lineChart({ points, isStepped = false, marks, ...options }: LineChart): Html {
-  const x = options.x.scale;
-  const y = options.y.scale;
+export function lineChart({ points, isStepped = false, maxStep = Infinity, marks, ...options }: LineChart): Html {
+  const [x, y] = [options.x.scale, options.y.scale];
+  const gaps = pairs(points, ({ x: from }, { x: to }): Span => [from, to]).filter(
+    ([from, to]) => +to - +from > maxStep,
+  );
   const curve = isStepped ? curveStepAfter : curveLinear;
-  return plot(options, () => {
-    // The line is interrupted at a shade.
-    const starts = [...(options.shades ?? []).map(([, end]) => Number(end)), Number.POSITIVE_INFINITY];
-    const parts = group(points, (point) => starts.findIndex((start) => point.x < start));
+  return plot({ ...options, shades: [...gaps, ...(options.shades ?? [])] }, () => {
+    const parts = group(points, (point) => gaps.filter(([, end]) => point.x >= +end).length);
     const positions = [...parts.values()].map((part) =>
       thin(part.map((point) => [rounded(x(point.x)), rounded(y(point.y))])),
     );
@@ -240,7 +227,7 @@ export function columnChart<One extends TimeStep>(chart: ColumnChart<One>): Html
       const [base = 0, top = 0] = layer[index] ?? [];
       if (base === top) return null;
       const title = `${describe(at, top - base)}, ${layer.key.name}`;
-      const className = `${paintClass(layer.key)}${end > to ? " so-far" : ""}`;
+      const className = `${layer.key.paint}${end > to ? " so-far" : ""}`;
       return rectangle(left + gap / 2, y(base), right - gap / 2, y(top), className, title);
     });
   };
@@ -252,7 +239,8 @@ export function columnChart<One extends TimeStep>(chart: ColumnChart<One>): Html
   ]);
 }
 
-export interface BarPart extends Paint {
+export interface BarPart {
+  readonly paint: Paint;
   readonly value: number;
 }
 
@@ -260,10 +248,10 @@ export interface BarPart extends Paint {
 export function bar(parts: readonly BarPart[], largest: number): Html {
   const percent = scaleLinear([0, Math.max(largest, Number.MIN_VALUE)], [0, 100]);
   const ends = cumsum(parts, ({ value }) => value);
-  const drawn = parts.map(({ value, ...paint }, index) => {
+  const drawn = parts.map(({ value, paint }, index) => {
     const start = percent((ends[index] ?? 0) - value);
     const size = html`x="${rounded(start)}%" y="1" width="${rounded(percent(value))}%" height="13"`;
-    return value === 0 ? null : html`<rect class="${paintClass(paint)}" ${size}/>`;
+    return value === 0 ? null : html`<rect class="${paint}" ${size}/>`;
   });
   return html`<svg class="bar" aria-hidden="true">${drawn}</svg>`;
 }

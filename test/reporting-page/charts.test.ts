@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { type TimeInterval, utcDay, utcMonth } from "d3-time";
 import { describe, expect, test } from "vitest";
-import { amountAxis, bar, columnChart, gapsOf, lineChart, type TimeStep, timeAxis } from "../../src/report/charts.ts";
+import { amountAxis, bar, columnChart, lineChart, type TimeStep, timeAxis } from "../../src/report/charts.ts";
 import { type Html, toMarkup } from "../../src/report/html/html.ts";
 import { runsChart } from "../../src/report/html/runs-figure.ts";
 
@@ -25,9 +25,9 @@ test.each([
 test("a bar has parts in proportion to their values, one after the other, and none for a zero", () => {
   const drawn = bar(
     [
-      { tone: "second", value: 10 },
-      { tone: "first", value: 0 },
-      { tone: "first", hollow: true, value: 15 },
+      { paint: "solid second", value: 10 },
+      { paint: "solid first", value: 0 },
+      { paint: "hollow first", value: 15 },
     ],
     50,
   );
@@ -35,7 +35,7 @@ test("a bar has parts in proportion to their values, one after the other, and no
     '<rect class="solid second" x="0%" y="1" width="20%" height="13"/>',
     '<rect class="hollow first" x="20%" y="1" width="30%" height="13"/>',
   ]);
-  expect(toMarkup(bar([{ tone: "first", value: 0 }], 0))).not.toContain("<rect");
+  expect(toMarkup(bar([{ paint: "solid first", value: 0 }], 0))).not.toContain("<rect");
 });
 
 describe("columns", () => {
@@ -43,7 +43,7 @@ describe("columns", () => {
     interval.range(interval.floor(from), to).map((at) => ({ at, end: interval.offset(at, 1), isKnown: true }));
   /** A series of these counts by days. */
   const counted = <Rest extends object>(counts: Readonly<Record<string, number>>, rest?: Rest) => ({
-    ...{ name: "added", tone: "first" as const, ...rest },
+    ...{ name: "added", paint: "solid first" as const, ...rest },
     countOf: ({ at }: TimeStep) => counts[at.toISOString().slice(0, 10)] ?? 0,
   });
   const [from, to] = [new Date("2026-11-18T12:00:00Z"), new Date("2026-11-21T06:00:00Z")];
@@ -52,7 +52,7 @@ describe("columns", () => {
     describe: (start: Date, count: number) => `${start.toISOString().slice(0, 10)}: ${count} scenarios`,
     series: [
       counted({ "2026-11-19": 8 }),
-      counted({ "2026-11-19": 4 }, { name: "removed", tone: "second" as const, below: true }),
+      counted({ "2026-11-19": 4 }, { name: "removed", paint: "solid second" as const, below: true }),
     ],
   };
 
@@ -129,9 +129,7 @@ describe("a line", () => {
 
   test("is interrupted where points are missing, and the time between them is shaded", () => {
     const points = [0, 1, 2, 5, 6].map((at) => ({ x: 1_000 * at, y: 5 }));
-    const shades = gapsOf(points, 1_000);
-    expect(shades).toEqual([[2_000, 5_000]]);
-    const drawn = lineChart({ ...chart, points, shades });
+    const drawn = lineChart({ ...chart, points, maxStep: 1_000 });
     expect(toMarkup(drawn)).toContain('class="curve" d="M44,95L78.2,95L112.4,95M215,95L249.2,95"');
     expect(spansOf(drawn, "shade")).toEqual([[112.4, 102.6]]);
   });

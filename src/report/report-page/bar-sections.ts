@@ -75,7 +75,7 @@ export const storageSection: Section<{ storage: StorageRow }> = {
     html`${ownerTable(
       storage,
       ({ libraries }) => formatLibraries(libraries),
-      ({ bytes }) => [{ tone: "first", value: bytes }],
+      ({ bytes }) => [{ paint: "solid first", value: bytes }],
       numbers("stored", ({ bytes }) => html`${formatBytes(bytes)} <small>${formatPercent(bytes, all)}</small>`),
     )}
 ${note(
@@ -87,8 +87,8 @@ ${note(
 /** `stale`: parents that were edited after their latest result. */
 type ParentsRow = OwnerRow & Readonly<Record<"scenarios" | "parents" | "withoutResults" | "stale", number>>;
 
-const WITHOUT: LegendItem = { name: "without results", tone: "second" };
-const WITH: LegendItem = { name: "with results", tone: "first", hollow: true };
+const WITHOUT: LegendItem = { name: "without results", paint: "solid second" };
+const WITH: LegendItem = { name: "with results", paint: "hollow first" };
 
 /** The parents with and without results. */
 export const parentsSection: Section<{ parents: ParentsRow }> = {
@@ -153,8 +153,8 @@ interface VersionRow {
 /** The others, with fewer libraries, are folded away. */
 const MAX_OPEN_VERSIONS = 12;
 const MAX_VERSIONS = 200;
-const NEWEST: LegendItem = { name: "newest in use", tone: "first" };
-const OLDER: LegendItem = { name: "older, or unknown", tone: "first", hollow: true };
+const NEWEST: LegendItem = { name: "newest in use", paint: "solid first" };
+const OLDER: LegendItem = { name: "older, or unknown", paint: "hollow first" };
 
 /** The versions of the packages that libraries use, and how far they are behind. */
 export const versionsSection: Section<{ versions: VersionRow }> = {

@@ -72,9 +72,9 @@ const EVENTS = `(
 ) AS event`;
 
 const SERIES = [
-  { kind: "added", name: "added or returned", tone: "first" },
-  { kind: "changed", name: "changed", tone: "first", hollow: true },
-  { kind: "removed", name: "removed (below the line)", tone: "second", below: true },
+  { kind: "added", name: "added or returned", paint: "solid first" },
+  { kind: "changed", name: "changed", paint: "hollow first" },
+  { kind: "removed", name: "removed (below the line)", paint: "solid second", below: true },
 ] as const;
 
 const ENTITY_NAMES = [

@@ -3,7 +3,7 @@ import { scaleLinear } from "d3-scale";
 import { utcDay } from "d3-time";
 import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
-import { amountAxis, gapsOf, lineChart, timeAxis } from "../charts.ts";
+import { amountAxis, lineChart, timeAxis } from "../charts.ts";
 import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { OF_OWNERS, oldEndOf } from "./facts.ts";
@@ -158,7 +158,8 @@ function panel({ title, name, format }: Quantity, days: readonly Amounts[], now:
     label: `${title} by day, from ${formatDay(from)}: now ${format(present)}`,
     unit: unit === null ? title : `${title}, ${unit}`,
     points,
-    shades: [...gapsOf(points, MAX_STEP_MS), ...(end < now ? [[end, now] as const] : [])],
+    maxStep: MAX_STEP_MS,
+    shades: [[end, now]],
     x: timeAxis(from, now),
     y: amountAxis(scaleLinear([0, Math.max((HEADROOM * largest) / size, 1)], []).nice(4), 4),
     marks: points.slice(-1).map((point) => ({ ...point, text: format(present) })),

@@ -48,7 +48,7 @@ ORDER BY at`,
       from: new Date(now.getTime() - ACTIVE_DAYS * DAY_MS),
       to: now,
       steps,
-      series: [{ name: "last work", tone: "first", countOf }],
+      series: [{ name: "last work", paint: "solid first", countOf }],
       describe: (day, count) => `${formatDay(day)}: ${formatLibraries(count)}`,
     });
     return html`${chart}
