@@ -1,5 +1,5 @@
 import type { Pool } from "../db/connect.ts";
-import { countPrunable, deletesHistory, pruneUnderLease, readCutoff, readHistoryStart, sumOf } from "../db/prune.ts";
+import { countPrunable, historyStartAfter, planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { formatCount, formatJson, formatLibraries, plural } from "../format.ts";
 import { createStatusLine } from "../output/progress.ts";
@@ -49,19 +49,15 @@ async function pruneOrCount(
   { events, dryRun }: Pick<PruneOptions, "events" | "dryRun">,
 ) {
   const line = createStatusLine(terminal.isErr ? { columns: terminal.columns, draw } : null, () => {});
-  const cutoff = await readCutoff(pool, olderThanMs, stop);
-  const limits = { cutoff, events };
+  const plan = await planPrune(pool, olderThanMs, events, stop);
   const rows = await (dryRun
-    ? countPrunable(pool, limits, stop)
-    : pruneUnderLease(pool, limits, (count) => line.show(`${plural(count, "row")} deleted`), stop).finally(line.end));
-  const start = await readHistoryStart(pool, stop);
-  const movesStart = dryRun && start !== null && start < cutoff && deletesHistory(rows);
+    ? countPrunable(pool, plan, stop)
+    : pruneUnderLease(pool, plan, (count) => line.show(`${plural(count, "row")} deleted`), stop).finally(line.end));
   return {
     dry_run: dryRun,
     older_than: formatDuration(olderThanMs),
-    before: cutoff.toISOString(),
-    /** After the prune; null before the first run that saw everything. */
-    history_complete_since: (movesStart ? cutoff : start)?.toISOString() ?? null,
+    before: plan.cutoff.toISOString(),
+    history_complete_since: historyStartAfter(plan, rows)?.toISOString() ?? null,
     rows_total: sumOf(rows),
     rows,
   };

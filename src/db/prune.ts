@@ -102,34 +102,35 @@ FROM pg_class WHERE relnamespace = to_regnamespace('simcat') AND relkind = 'p'`;
 const MAX_AGE_MS = 1000 * 365 * DAY_MS;
 
 /**
- * The moment `olderThanMs` ago by the database's clock. Rows that ended before it are old.
+ * A prune of the rows that ended more than `olderThanMs` ago by the database's clock. `historyStart`: since when the history is
+ * complete before it; null before the first run that saw everything.
  * @throws ConfigurationError if a table is partitioned
  */
-export async function readCutoff(pool: Pool, olderThanMs: number, signal: AbortSignal): Promise<Date> {
-  const read = async (connection: Connection) => {
+export function planPrune(pool: Pool, olderThanMs: number, events: boolean, signal: AbortSignal) {
+  const plan = async (connection: Connection) => {
     const { names } = oneRow(await connection.query<{ names: string | null }>(SELECT_PARTITIONED));
-    return { now: await readNow(connection), partitioned: names };
+    if (names !== null) {
+      const hint = "delete old rows by partition, or move them to a table without partitions";
+      throw new ConfigurationError(`prune cannot delete from partitioned tables: ${names}`, { hint });
+    }
+    const { since: historyStart } = oneRow(await connection.query<{ since: Date | null }>(SELECT_HISTORY_START));
+    const now = await readNow(connection);
+    return { cutoff: new Date(now.getTime() - Math.min(olderThanMs, MAX_AGE_MS)), events, historyStart };
   };
-  const { now, partitioned } = await readSnapshot(pool, "reading the database's clock", read, signal);
-  if (partitioned !== null) {
-    const hint = "delete old rows by partition, or move them to a table without partitions";
-    throw new ConfigurationError(`prune cannot delete from partitioned tables: ${partitioned}`, { hint });
-  }
-  return new Date(now.getTime() - Math.min(olderThanMs, MAX_AGE_MS));
+  return readSnapshot(pool, "planning a prune", plan, signal);
 }
+
+type PrunePlan = Awaited<ReturnType<typeof planPrune>>;
+
+/** Since when the history is complete after a prune of these rows. */
+export const historyStartAfter = ({ cutoff, historyStart }: PrunePlan, pruned: PrunedRows) =>
+  historyStart !== null && historyStart < cutoff && deletesHistory(pruned) ? cutoff : historyStart;
 
 /** Counts the rows that `prune` would delete. */
 export function countPrunable(pool: Pool, { cutoff, events }: PruneLimits, signal: AbortSignal): Promise<PrunedRows> {
   const count = async (connection: Connection) =>
     oneRow(await connection.query<PrunedRows>(COUNT_PRUNABLE, [cutoff, events]));
   return readSnapshot(pool, "counting old rows", count, signal);
-}
-
-/** Since when the history is complete; null before the first run that saw everything. */
-export function readHistoryStart(pool: Pool, signal: AbortSignal): Promise<Date | null> {
-  const read = async (connection: Connection) =>
-    oneRow(await connection.query<{ since: Date | null }>(SELECT_HISTORY_START)).since;
-  return readSnapshot(pool, "reading since when the history is complete", read, signal);
 }
 
 /**
@@ -195,8 +196,8 @@ async function deleteLibraries(connection: Connection, cutoff: Date): Promise<Pa
   return deleted;
 }
 
-/** Whether these rows contain versions or events: then the history begins later. A removed row is its item's last version. */
-export const deletesHistory = ({ libraries, scenarios, library_history, scenario_history, events }: PrunedRows) =>
+/** Whether these rows contain versions or events. A removed row is its item's last version. */
+const deletesHistory = ({ libraries, scenarios, library_history, scenario_history, events }: PrunedRows) =>
   libraries + scenarios + library_history + scenario_history + events > 0;
 
 export const sumOf = (rows: PrunedRows) => Object.values(rows).reduce((sum, count) => sum + count, 0);

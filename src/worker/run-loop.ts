@@ -1,7 +1,7 @@
 import { aborted } from "../async.ts";
 import type { Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/db-errors.ts";
-import { pruneUnderLease, readCutoff, sumOf } from "../db/prune.ts";
+import { planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
 import { isGood } from "../db/runs.ts";
 import {
   BusyError,
@@ -169,9 +169,9 @@ function createHistoryPruner({ pool, log, mask, keepHistoryMs }: WorkerContext) 
     if (keepHistoryMs === null || performance.now() < nextAt || signal.aborted) return;
     nextAt = performance.now() + DAY_MS;
     try {
-      const cutoff = await readCutoff(pool, keepHistoryMs, signal);
-      const rows = sumOf(await pruneUnderLease(pool, { cutoff, events: false }, () => {}, signal));
-      const line = { code: "history_pruned", rows, before: cutoff.toISOString() };
+      const plan = await planPrune(pool, keepHistoryMs, false, signal);
+      const rows = sumOf(await pruneUnderLease(pool, plan, () => {}, signal));
+      const line = { code: "history_pruned", rows, before: plan.cutoff.toISOString() };
       log.info(line, `history older than ${formatDuration(keepHistoryMs)} pruned`);
     } catch (thrown) {
       const error = mask(toError(thrown).message);

@@ -1,5 +1,5 @@
 import { connect, disconnect } from "../../src/db/connect.ts";
-import { countPrunable, pruneUnderLease, readCutoff } from "../../src/db/prune.ts";
+import { countPrunable, planPrune, pruneUnderLease } from "../../src/db/prune.ts";
 import { copyText } from "./copies.ts";
 import { forgetBefore } from "./histories.ts";
 import { look } from "./reader.ts";
@@ -16,9 +16,10 @@ export async function pruneBetween(simulation: Simulation, olderThanMs: number):
   const before = await look(server.control);
   const pool = await connect(server.databaseUrl, {}, never);
   try {
-    const cutoff = await readCutoff(pool, olderThanMs, never);
-    const foretold = await countPrunable(pool, { cutoff, events: false }, never);
-    const pruned = await pruneUnderLease(pool, { cutoff, events: false }, () => {}, never);
+    const plan = await planPrune(pool, olderThanMs, false, never);
+    const { cutoff } = plan;
+    const foretold = await countPrunable(pool, plan, never);
+    const pruned = await pruneUnderLease(pool, plan, () => {}, never);
     note(`  prune of what is older than ${olderThanMs / HOUR} h: ${JSON.stringify(pruned)}`);
     if (JSON.stringify(pruned) !== JSON.stringify(foretold)) {
       wrong.push(`prune: foretold ${JSON.stringify(foretold)}, deleted ${JSON.stringify(pruned)}`);
