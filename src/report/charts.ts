@@ -89,7 +89,7 @@ export function amountAxis(scale: ScaleLinear<number, number>, count: number): A
   return { scale, ticks: scale.ticks(count).map((value) => ({ value, text: formatTick(Math.abs(value)) })) };
 }
 
-/** The labels of more ticks would overlap. d3 returns about as many ticks as it is asked for. */
+/** The labels of more ticks would overlap. d3 returns about as many ticks as it is asked for, or some more. */
 const MAX_TIME_TICKS = 6;
 /** An axis of this many days or more has ticks at months. */
 const MONTHS_FROM_DAYS = 120;
@@ -101,10 +101,9 @@ export function timeAxis(from: Date, to: Date): Axis {
   const [hour, day, month, year] = ["%H:%M", "%-d %b", "%b", "%b %Y"].map((specifier) =>
     scale.tickFormat(0, specifier),
   );
-  const [most = [], ...fewer] = [5, 4, 3, 2].map((count) => scale.ticks(count));
-  // Between weeks and months, and between quarters and years, d3 has nothing: every other week or quarter.
-  const everyOther = most.filter((_, index) => index % 2 === 0);
-  const times = [most, everyOther, ...fewer].find(({ length }) => length <= MAX_TIME_TICKS) ?? [];
+  const all = scale.ticks(5);
+  const every = Math.ceil(all.length / MAX_TIME_TICKS);
+  const times = all.filter((_, index) => index % every === 0);
   const ticks = times.map((value, index) => {
     const isYear = index === 0 || utcMonth.count(new Date(0), value) % 12 === 0;
     const format = utcDay(value) < value ? hour : isMonthly ? (isYear ? year : month) : day;

@@ -27,9 +27,10 @@ export function libraryName({ owner, name }: LibraryKey): Html {
   return html`${foreignText(owner)}/${foreignText(name)}`;
 }
 
-/** A figure with its title, for a `<dl class="cards">`. */
-export function card(title: string, value: Part, detail: Part): Html {
-  return html`<div><dt>${title}</dt><dd>${value}${detail === null ? null : html`<small>${detail}</small>`}</dd></div>\n`;
+/** A figure with its title and lines of details, for a `<dl class="cards">`. */
+export function card(title: string, value: Part, ...details: readonly Part[]): Html {
+  const lines = details.filter((line) => line !== null).map((line, index) => [index === 0 ? null : html`<br>`, line]);
+  return html`<div><dt>${title}</dt><dd>${value}${lines.length === 0 ? null : html`<small>${lines}</small>`}</dd></div>\n`;
 }
 
 export interface Column<Row> {

@@ -52,7 +52,7 @@ export function recentGrowth(rows: GrowthRows) {
   const from = new Date((end ?? rows.now).getTime() - CARD_DAYS * DAY_MS);
   const known = rows.growth.filter(({ hasEvents }) => hasEvents);
   const start = known.findLast(({ day }) => day <= from) ?? known[0];
-  if (start === undefined || rows.growth.length < 2) return null;
+  if (start === undefined || rows.growth.length < 2) return { libraries: null, scenarios: null, bytes: null };
   const since = `since ${formatDay(start.day)}`;
   const recent = utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : since;
   const time = end === null ? recent : `${since}, until ${formatDay(end)}`;

@@ -79,8 +79,6 @@ ${sections}</main>
 function formatHead(rows: ReportRows, heading: Part): Html {
   const { now, since, owners, complete, libraries } = rows;
   const growth = recentGrowth(rows);
-  const detail = (text: string | null, change: string | undefined): Part =>
-    change === undefined ? text : html`${text}${text === null ? null : html`<br>`}${change}`;
   const names = owners.map((owner, index): Part => [index === 0 ? "" : ", ", foreignText(owner)]);
   const { completeAsOf } = complete;
   return html`<header><h1>${heading}</h1>
@@ -88,8 +86,8 @@ function formatHead(rows: ReportRows, heading: Part): Html {
 ${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${names} (runs are not filtered).</p>`}
 <dl class="cards">
 ${card("complete as of (UTC)", completeAsOf === null ? "not yet" : timeOf(completeAsOf), completeAsOf && formatAgo(completeAsOf, now).replace("ago", "before this report"))}
-${card("libraries", formatCount(libraries.libraries), detail(libraries.libraries === 0 ? null : `of ${plural(libraries.owners, "owner")}`, growth?.libraries))}
-${card("scenarios", formatCount(libraries.parents + libraries.results), detail(`${plural(libraries.parents, "parent")}, ${plural(libraries.results, "result")}`, growth?.scenarios))}
-${card("stored", formatBytes(libraries.bytes), detail(libraries.sizesUnread === 0 ? null : `without ${formatLibraries(libraries.sizesUnread)} of unknown size`, growth?.bytes))}
+${card("libraries", formatCount(libraries.libraries), libraries.libraries === 0 ? null : `of ${plural(libraries.owners, "owner")}`, growth.libraries)}
+${card("scenarios", formatCount(libraries.parents + libraries.results), `${plural(libraries.parents, "parent")}, ${plural(libraries.results, "result")}`, growth.scenarios)}
+${card("stored", formatBytes(libraries.bytes), libraries.sizesUnread === 0 ? null : `without ${formatLibraries(libraries.sizesUnread)} of unknown size`, growth.bytes)}
 </dl></header>`;
 }
