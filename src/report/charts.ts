@@ -1,7 +1,7 @@
 import { cumsum, extent, group, pairs } from "d3-array";
 import { format } from "d3-format";
 import { type ScaleLinear, scaleLinear, scaleUtc } from "d3-scale";
-import { area, curveLinear, curveStepAfter, line as linePath, stack, stackOffsetDiverging } from "d3-shape";
+import { area, line as linePath, stack, stackOffsetDiverging } from "d3-shape";
 import { utcDay, utcMonth } from "d3-time";
 import { type Html, html, type Part } from "./html/html.ts";
 
@@ -129,12 +129,10 @@ export function legend(items: readonly LegendItem[]): Html {
 interface LineChart extends PlotOptions {
   /** In order of `x`. */
   readonly points: readonly Point[];
-  /** If true, a value holds until the next point. */
-  readonly isStepped?: boolean;
   /** Points that are farther apart are not connected; nothing is known about the time between them. */
-  readonly maxStep?: number;
-  /** Points with their values. */
-  readonly marks: readonly (Point & { readonly text: string })[];
+  readonly maxStep: number;
+  /** The value of the last point, as a text beside it. */
+  readonly last: string;
 }
 
 interface Point {
@@ -142,27 +140,25 @@ interface Point {
   readonly y: number;
 }
 
-export function lineChart({ points, isStepped = false, maxStep = Infinity, marks, ...options }: LineChart): Html {
+export function lineChart({ points, maxStep, last, ...options }: LineChart): Html {
   const [x, y] = [options.x.scale, options.y.scale];
   const gaps = pairs(points, ({ x: from }, { x: to }): Span => [from, to]).filter(
     ([from, to]) => +to - +from > maxStep,
   );
-  const curve = isStepped ? curveStepAfter : curveLinear;
   return plot({ ...options, shades: [...gaps, ...(options.shades ?? [])] }, () => {
     const parts = group(points, (point) => gaps.filter(([, end]) => point.x >= +end).length);
     const positions = [...parts.values()].map((part) =>
       thin(part.map((point) => [rounded(x(point.x)), rounded(y(point.y))])),
     );
     const draw = (shape: (part: [number, number][]) => string | null) => positions.map(shape).join("");
-    return html`<path class="area" d="${draw(area().curve(curve).y0(PLOT.bottom))}"/>
-<path class="curve" d="${draw(linePath().curve(curve))}"/>
-<g class="marks">${marks.map((mark) => drawMark(x(mark.x), y(mark.y), mark.text))}</g>`;
+    const end = points.at(-1);
+    return html`<path class="area" d="${draw(area().y0(PLOT.bottom))}"/>
+<path class="curve" d="${draw(linePath())}"/>
+<g class="marks">${end === undefined ? null : drawMark(x(end.x), y(end.y), last)}</g>`;
   });
 }
 
 const drawMark = (left: number, top: number, text: string) => [
-  // At the edge of the plot it would look like a frame.
-  left < PLOT.right - 1 ? line(left, top, left, PLOT.bottom, "leader") : null,
   html`<circle class="solid first" cx="${rounded(left)}" cy="${rounded(top)}" r="3.5"/>`,
   label(left + (left > PLOT.right - 60 ? -2 : -6), Math.max(PLOT.top - 2, top - 8), text, "end"),
 ];

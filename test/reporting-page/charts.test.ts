@@ -114,17 +114,17 @@ describe("columns", () => {
 
 describe("a line", () => {
   const axis = (...domain: number[]) => ({ scale: scaleLinear().domain(domain), ticks: [] });
-  const chart = { label: "growth", unit: "libraries", x: axis(0, 9_999), y: axis(0, 10), marks: [] };
+  const chart = { label: "growth", unit: "libraries", x: axis(0, 9_999), y: axis(0, 10), maxStep: 5_000, last: "10" };
 
-  test("holds each value until the next point if it is stepped", () => {
+  test("is straight between two points, and ends with its last value", () => {
     const points = [
       { x: 0, y: 0 },
       { x: 4_999.5, y: 10 },
     ];
-    expect(toMarkup(lineChart({ ...chart, points, isStepped: true }))).toContain(
-      'class="curve" d="M44,166L215,166L215,24"',
-    );
-    expect(toMarkup(lineChart({ ...chart, points }))).toContain('class="curve" d="M44,166L215,24"');
+    const drawn = lineChart({ ...chart, points });
+    expect(toMarkup(drawn)).toContain('class="curve" d="M44,166L215,24"');
+    expect(toMarkup(drawn)).toContain('<circle class="solid first" cx="215" cy="24" r="3.5"/>');
+    expect(textsOf(drawn)).toEqual(["libraries", "10"]);
   });
 
   test("is interrupted where points are missing, and the time between them is shaded", () => {

@@ -208,16 +208,25 @@ describe("the report", () => {
     );
   });
 
-  test("marks on the curve of ages the shares of work within 30, 90 and 365 days", () => {
+  test("has a bar for each time since the last work, with its share, and none for unknown dates", () => {
     const ages = [
-      { days: 0, libraries: 2 },
-      { days: 29, libraries: 1 },
-      { days: 30, libraries: 1 },
-      { days: 400, libraries: 4 },
-    ];
-    const { page } = formatOne({ ages, ...counted({ libraries: 8, active: 3, quiet: 1, stale: 4, medianDays: 30 }) });
-    const [, marks = ""] = /<g class="marks">(.*?)<\/g>/s.exec(page) ?? [];
-    expect([...marks.matchAll(/>([^<>]+)<\/text>/g)].map(([, text]) => text)).toEqual(["38 %", "50 %", "50 %"]);
+      { state: "active", years: 0, libraries: 3 },
+      { state: "stale", years: 0, libraries: 1 },
+      { state: "stale", years: 2, libraries: 3 },
+      { state: "unknown", years: 0, libraries: 1 },
+    ] as const;
+    const { page } = formatOne({ ages, ...counted({ libraries: 8, active: 3, stale: 4, unknown: 1, medianDays: 95 }) });
+    const rows = sectionOf(page, "age").split("<tr>").slice(2);
+    expect(rows.map((row) => row.replace(/<[^>]*>/g, "").split("\n")[0])).toEqual([
+      "within 30 days active3 38 %",
+      "31 to 90 days ago quiet0 0 %",
+      "91 days to 1 year ago stale1 13 %",
+      "1 to 2 years ago stale0 0 %",
+      "over 2 years ago stale3 38 %",
+      "no date, or one in the future unknown1 13 %",
+    ]);
+    const widths = rows.map((row) => /<rect [^>]*width="([\d.]+%)"/.exec(row)?.[1]);
+    expect(widths).toEqual(["100%", undefined, "33.3%", undefined, "100%", undefined]);
   });
 
   test("has bars of named owners only, and a row without one for all others", () => {
@@ -441,11 +450,11 @@ describe("the report", () => {
   test("has the numbers of each picture in a table", () => {
     const { page } = format(hugeRows);
     const sections = page.split("<section").filter((section) => section.includes('role="img"'));
-    expect(sections).toHaveLength(5);
+    expect(sections).toHaveLength(4);
     for (const section of sections)
       expect(section).toMatch(/<details><summary>The numbers<\/summary>(<p class="soft">[^<]*<\/p>)?<table/);
     const withBars = page.split("<section").filter((section) => section.includes('class="bar"'));
-    expect(withBars).toHaveLength(3);
+    expect(withBars).toHaveLength(4);
     for (const section of withBars) expect(section).toMatch(/<svg class="bar".*?<td class="number"/);
   });
 

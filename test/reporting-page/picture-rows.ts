@@ -27,7 +27,12 @@ export const pictureRows: ReportRows = {
     unknown: 0,
     medianDays: 41,
   },
-  ages: Array.from({ length: 42 }, (_, at) => ({ days: Math.round(at ** 1.5), libraries: 1 })),
+  ages: [
+    { state: "active", years: 0, libraries: 18 },
+    { state: "quiet", years: 0, libraries: 14 },
+    { state: "stale", years: 0, libraries: 7 },
+    { state: "stale", years: 1, libraries: 3 },
+  ],
   active: activeDays((day) => (ACTIVE_DAYS.has(day) ? 1 : 0)),
   growth: Array.from({ length: 181 }, (_, at) =>
     snapshot({

@@ -84,7 +84,7 @@ export const oneRows: ReportRows = {
     historyCompleteSince: ago(5 * MINUTE),
   },
   libraries: { ...emptyRows.libraries, libraries: 1, owners: 1, parents: 1, bytes: 512, active: 1, medianDays: 3 },
-  ages: [{ days: 3, libraries: 1 }],
+  ages: [{ state: "active", years: 0, libraries: 1 }],
   active: activeDays((ago) => (ago === 3 ? 1 : 0)),
   growth: [snapshot({ day: dayOf(NOW), libraries: 1, parents: 1, results: 0, bytes: 512 })],
   storage: [{ owner: "ann", owners: 1, libraries: 1, bytes: 512, ties: 1 }],
@@ -156,8 +156,14 @@ export const hugeRows: ReportRows = {
     unknown: 21,
     medianDays: 341,
   },
-  // 40 a day for 30 days, then fewer and fewer.
-  ages: Array.from({ length: 1_400 }, (_, days) => ({ days, libraries: days < 30 ? 40 : 8_779 / 1_370 })),
+  ages: [
+    { state: "active", years: 0, libraries: 1_207 },
+    { state: "quiet", years: 0, libraries: 1_100 },
+    { state: "stale", years: 0, libraries: 2_890 },
+    { state: "stale", years: 1, libraries: 2_404 },
+    { state: "stale", years: 2, libraries: 2_378 },
+    { state: "unknown", years: 0, libraries: 21 },
+  ],
   active: activeDays((ago) => 20 + ((ago * 7) % 40)),
   growth: Array.from({ length: 200 }, (_, at) =>
     snapshot({

@@ -11,7 +11,7 @@ const WIDTH = 1000;
 /** Each picture shows the page from the top of one element to the bottom of another. */
 const PICTURES = [
   { file: "report.png", from: "body", to: "#growth" },
-  { file: "report-work.png", from: "#activity", to: "#age" },
+  { file: "report-work.png", from: "#age", to: "#activity" },
 ];
 
 const executablePath = findProgram("chromium", "chromium");

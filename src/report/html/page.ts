@@ -43,7 +43,7 @@ section, figure { min-width: 0; margin: 0 } .wide { grid-column: 1 / -1 }
 .nowrap, td time { white-space: nowrap }
 .chart { display: block; width: 100%; max-width: 30rem; height: auto; font-size: 12.2px } .chart text { fill: var(--soft) } .marks text { fill: var(--ink) }
 .marks text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round }
-.grid, .axis, .leader { stroke: var(--line); fill: none } .axis { stroke: var(--soft) } .leader { stroke-dasharray: 2 3; stroke: var(--soft) }
+.grid, .axis { stroke: var(--line); fill: none } .axis { stroke: var(--soft) }
 .area { fill: var(--area) } .curve { fill: none; stroke: var(--first); stroke-width: 2; stroke-linecap: round } .shade { fill: var(--shade) }
 .first { --tone: var(--first) } .second { --tone: var(--second) } .solid { fill: var(--tone) } .hollow { fill: var(--paper); stroke: var(--tone); stroke-width: 1.5 }
 .bar { display: block; width: 100%; height: 15px; margin: .2rem 0; overflow: visible } td:has(.bar) { width: 34% }
@@ -55,6 +55,7 @@ table { width: 100%; margin-top: .9rem; border-collapse: collapse; font-size: .9
 th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
 td, th { overflow-wrap: normal } th { color: var(--soft); font-weight: 500; font-size: .8125rem; vertical-align: bottom }
 .number { text-align: right; font-variant-numeric: tabular-nums } td.number { white-space: nowrap }
+td.number small { display: inline-block; min-width: 2.6rem }
 /* A picture of 400 units is 328 pixels wide on a phone of 360: 13.6 units are 11 pixels. */
 @media (max-width: 26rem) { .chart { font-size: 13.6px } }
 @media (max-width: 42rem) {

@@ -1,12 +1,12 @@
-import { max, sum } from "d3-array";
+import { sum } from "d3-array";
 import { formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { truncate } from "../../output/table.ts";
 import { printable } from "../../printable.ts";
-import { type BarPart, bar, type LegendItem, legend } from "../charts.ts";
+import { type BarPart, type LegendItem, legend } from "../charts.ts";
 import { type Column, column, foreignText, htmlTable, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { OF_OWNERS } from "./facts.ts";
-import { formatPercent, note, type Section } from "./section.ts";
+import { barColumn, formatPercent, note, type Section } from "./section.ts";
 
 /** One owner; null for the sum of all others, which are many and not comparable with one, so they have no bar. */
 interface OwnerRow {
@@ -38,12 +38,6 @@ function ownerTable<Row extends OwnerRow>(
     return html`${owner} <small class="nowrap">${detailOf(row)}</small>`;
   });
   return htmlTable(rows, [name, barColumn(rows, (row) => (row.owner === null ? [] : partsOf(row))), amounts]);
-}
-
-/** A bar in each row, the longest one as wide as the column. */
-function barColumn<Row>(rows: readonly Row[], partsOf: (row: Row) => readonly BarPart[]): Column<Row> {
-  const largest = max(rows, (row) => sum(partsOf(row), ({ value }) => value)) ?? 0;
-  return column("", (row) => bar(partsOf(row), largest));
 }
 
 /** `ties`: owners with as many bytes, this one included. */

@@ -86,7 +86,7 @@ SELECT current_database() AS database, complete_as_of AS "completeAsOf",
 FROM simcat_report.data_complete_as_of`;
 
 /** The values of libraries.work_state. */
-type WorkState = "active" | "quiet" | "stale" | "unknown";
+export type WorkState = "active" | "quiet" | "stale" | "unknown";
 type LibraryTotal = "libraries" | "owners" | "parents" | "results" | "bytes" | "sizesUnread" | WorkState;
 
 interface LibraryTotals extends Readonly<Record<LibraryTotal, number>> {

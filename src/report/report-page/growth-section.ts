@@ -162,7 +162,7 @@ function panel({ title, name, format }: Quantity, days: readonly Amounts[], now:
     shades: [[end, now]],
     x: timeAxis(from, now),
     y: amountAxis(scaleLinear([0, Math.max((HEADROOM * largest) / size, 1)], []).nice(4), 4),
-    marks: points.slice(-1).map((point) => ({ ...point, text: format(present) })),
+    last: format(present),
   });
   return html`<figure>${chart}</figure>`;
 }

@@ -1,12 +1,10 @@
-import { cumsum } from "d3-array";
-import { scaleLinear, scaleSqrt } from "d3-scale";
 import { formatCount, formatLibraries, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
-import { columnChart, lineChart, type TimeStep } from "../charts.ts";
-import { column, formatDay, numbers } from "../html/elements.ts";
+import { columnChart, type TimeStep } from "../charts.ts";
+import { column, formatDay, htmlTable, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { DAYS_SINCE_WORK, type Facts, OF_OWNERS, oldEndOf } from "./facts.ts";
-import { countColumn, formatPercent, note, numbersTable, type Section } from "./section.ts";
+import { DAYS_SINCE_WORK, type Facts, OF_OWNERS, oldEndOf, type WorkState } from "./facts.ts";
+import { barColumn, countColumn, formatPercent, note, numbersTable, type Section } from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
 const ACTIVE_DAYS = 30;
@@ -72,27 +70,30 @@ function whyEmpty({ owners, complete, runs, failing: [failed] }: Facts): string 
   return complete.completeAsOf === null ? "No library is stored yet" : "The organization has no libraries";
 }
 
-const TICKS: readonly (readonly [days: number, text: string])[] = [
-  [0, "0"],
-  [30, "30 d"],
-  [90, "90 d"],
-  [182, "½ y"],
-  [365, "1 y"],
-  [730, "2 y"],
-  [1_826, "5 y"],
-  [3_652, "10 y"],
-];
-const MARKED_DAYS = [30, 90, 365];
-const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
+interface AgeRow {
+  readonly state: WorkState;
+  /** Whole years since the last work, of stale libraries: 0, 1 or more. Otherwise 0. */
+  readonly years: number;
+  readonly libraries: number;
+}
 
-/** The share of libraries whose last work is at most a given time ago. */
-export const agesSection: Section<{ ages: { days: number; libraries: number } }> = {
+const AGES = [
+  { state: "active", years: 0, lastWork: "within 30 days" },
+  { state: "quiet", years: 0, lastWork: "31 to 90 days ago" },
+  { state: "stale", years: 0, lastWork: "91 days to 1 year ago" },
+  { state: "stale", years: 1, lastWork: "1 to 2 years ago" },
+  { state: "stale", years: 2, lastWork: "over 2 years ago" },
+  { state: "unknown", years: 0, lastWork: "no date, or one in the future" },
+] as const;
+
+/** The libraries by the time since their last work. */
+export const agesSection: Section<{ ages: AgeRow }> = {
   id: "age",
   queries: {
-    /** By whole days since the last work. */
     ages: `
-SELECT ${DAYS_SINCE_WORK} AS days, count(*) AS libraries
-FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROUP BY 1 ORDER BY 1`,
+SELECT work_state AS state, CASE work_state WHEN 'stale' THEN width_bucket(${DAYS_SINCE_WORK}, ARRAY[365, 730]) ELSE 0 END AS years,
+  count(*) AS libraries
+FROM simcat_report.libraries WHERE ${OF_OWNERS} GROUP BY 1, 2`,
   },
   finding(facts) {
     const { libraries: all, medianDays, stale, unknown } = facts.libraries;
@@ -107,46 +108,21 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} AND work_state <> 'unknown' GROU
       stale === 0 ? "none is" : `${formatCount(stale)} (${formatPercent(stale, all)}) ${stale === 1 ? "is" : "are"}`;
     return `${half} ${work}; ${rest} stale: over 90 days${formatOldEnd(facts)}`;
   },
-  figure({ libraries, ages }, finding) {
-    const { libraries: all, unknown } = libraries;
-    const oldest = ages.at(-1)?.days;
-    // The finding says all about a single library.
-    if (oldest === undefined || all === 1) return null;
-    const dated = all - unknown;
-    const counts = [...cumsum(ages, (row) => row.libraries)];
-    // A library of 3 whole days is less than 4 days old.
-    const points = ages.map(({ days }, index) => ({ x: days + 1, y: (counts[index] ?? 0) / dated }));
-    const end = Math.max(90, 1.05 * (oldest + 1));
-    const marks = MARKED_DAYS.filter((days) => days < end).map((days) => {
-      const share = points.findLast(({ x }) => x <= days)?.y ?? 0;
-      return { x: days, y: share, text: formatPercent(Math.round(share * dated), dated) };
-    });
-    const ticks = TICKS.filter(([days]) => days <= end).map(([value, text]) => ({ value, text }));
-    const chart = lineChart({
-      label: `${finding}. Share of libraries by the time since their last work.`,
-      unit: "% of libraries with work within this time",
-      points: [{ x: 0, y: 0 }, ...points, { x: end, y: 1 }],
-      isStepped: true,
-      x: { scale: scaleSqrt().domain([0, end]), ticks },
-      y: { scale: scaleLinear(), ticks: SHARE_TICKS.map((value) => ({ value, text: `${100 * value}` })) },
-      marks,
-    });
-    const states = [
-      { state: "active", meaning: "within 30 days", count: libraries.active },
-      { state: "quiet", meaning: "within 90 days", count: libraries.quiet },
-      { state: "stale", meaning: "over 90 days ago", count: libraries.stale },
-      { state: "unknown", meaning: "no date, or one in the future", count: unknown },
-    ];
-    return html`${chart}
-${note(
-  "Last work is the newest date of a library and its scenarios. The time axis is a square root, so that recent days have room. ",
-  unknown === 0 ? null : `Without ${formatLibraries(unknown)} of unknown date.`,
-)}
-${numbersTable(states, [
-  column("state", ({ state }) => state),
-  column("last work", ({ meaning }) => meaning),
-  numbers("libraries", ({ count }) => count),
-  numbers("share", ({ count }) => formatPercent(count, all)),
-])}`;
+  figure({ libraries: { libraries: all, medianDays }, ages }) {
+    // The finding says all about a single library, and if no date is known.
+    if (all === 1 || medianDays === null) return null;
+    const rows = AGES.map((age) => {
+      const found = ages.find(({ state, years }) => state === age.state && years === age.years);
+      return { ...age, libraries: found?.libraries ?? 0 };
+    }).filter(({ state, libraries }) => state !== "unknown" || libraries > 0);
+    return html`${htmlTable(rows, [
+      column("last work", ({ state, lastWork }) => html`${lastWork} <small>${state}</small>`),
+      barColumn(rows, ({ state, libraries: value }) => (state === "unknown" ? [] : [{ paint: "solid first", value }])),
+      numbers(
+        "libraries",
+        (row) => html`${formatCount(row.libraries)} <small>${formatPercent(row.libraries, all)}</small>`,
+      ),
+    ])}
+${note("Last work is the newest date of a library and its scenarios.")}`;
   },
 };
