@@ -131,7 +131,7 @@ interface LineChart extends PlotOptions {
   readonly points: readonly Point[];
   /** Points that are farther apart are not connected; nothing is known about the time between them. */
   readonly maxStep: number;
-  /** The value of the last point, as a text beside it. */
+  /** The value of the last point, as a text next to it. */
   readonly last: string;
 }
 

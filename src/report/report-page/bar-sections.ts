@@ -25,7 +25,7 @@ const MAX_SHOWN_NAME = 48;
 
 /**
  * A row with a bar for each owner.
- * @param detailOf a quantity beside the name
+ * @param detailOf a quantity after the name
  */
 function ownerTable<Row extends OwnerRow>(
   rows: readonly Row[],

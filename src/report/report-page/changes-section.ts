@@ -99,7 +99,7 @@ SELECT at, at + $step_length::interval AS "end", coalesce(counts, '{}') AS count
     SELECT generate_series(date_trunc($step::text, started_at), finished_at, $step_length::interval)
     FROM simcat_report.run_history WHERE saw_everything AND finished_at >= $changes_since
   ) AS "isKnown"
-FROM generate_series(date_trunc($step::text, $changes_since::timestamptz), now(), $step_length::interval) AS at
+FROM generate_series(date_trunc($step::text, coalesce($changes_since::timestamptz, $since)), now(), $step_length::interval) AS at
 LEFT JOIN (
   SELECT at, jsonb_object_agg(entity || ' ' || kind, count) AS counts
   FROM (SELECT date_trunc($step::text, least(seen_at, now())) AS at, entity, kind, count(*) FROM ${EVENTS} GROUP BY 1, 2, 3) AS counted
