@@ -46,7 +46,7 @@ section, figure { min-width: 0; margin: 0 } .wide { grid-column: 1 / -1 }
 .grid, .axis { stroke: var(--line); fill: none } .axis { stroke: var(--soft) }
 .area { fill: var(--area) } .curve { fill: none; stroke: var(--first); stroke-width: 2; stroke-linecap: round } .shade { fill: var(--shade) }
 .first { --tone: var(--first) } .second { --tone: var(--second) } .solid { fill: var(--tone) } .hollow { fill: var(--paper); stroke: var(--tone); stroke-width: 1.5 }
-.bar { display: block; width: 100%; height: 15px; margin: .2rem 0; overflow: visible } td:has(.bar) { width: 34% }
+.bar { display: block; width: 100%; height: 15px; margin: .2rem 0; overflow: visible } td:has(.bar) { width: 32% }
 .so-far { opacity: .5 } .hollow.so-far { opacity: .7 }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .35rem 0; padding: 0; list-style: none; font-size: .875rem }
 .legend svg { width: .7em; height: .7em; margin-right: .2em; vertical-align: baseline }
@@ -57,7 +57,7 @@ td, th { overflow-wrap: normal } th { color: var(--soft); font-weight: 500; font
 .number { text-align: right; font-variant-numeric: tabular-nums } td.number { white-space: nowrap }
 td.number small { display: inline-block; min-width: 2.6rem }
 /* A picture of 400 units is 328 pixels wide on a phone of 360: 13.6 units are 11 pixels. */
-@media (max-width: 26rem) { .chart { font-size: 13.6px } }
+@media (max-width: 26rem) { .chart { font-size: 13.6px } td:has(.bar) { width: 22% } td.number small { min-width: 2.2rem } }
 @media (max-width: 42rem) {
   .cards-on-phones thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   .cards-on-phones tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line) }
