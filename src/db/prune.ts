@@ -38,10 +38,12 @@ export type PrunedRows = Record<PrunedTable, number>;
 const TABLES = Object.keys(OLD_ROWS) as PrunedTable[];
 const LIBRARY_TABLES = TABLES.filter((table) => table !== "events");
 
-const COUNT_PRUNABLE = `SELECT ${LIBRARY_TABLES.map(
+const COUNT_PRUNABLE = `
+WITH old AS (SELECT owner, library_name FROM simcat.libraries t WHERE ${OLD_ROWS.libraries})
+SELECT ${LIBRARY_TABLES.map(
   (table) => `(
-  SELECT count(*) FROM simcat.${table} t LEFT JOIN simcat.libraries l USING (owner, library_name)
-  WHERE ${OLD_ROWS[table]} OR l.removed_at < $1) AS ${table}`,
+  SELECT count(*) FROM simcat.${table} t LEFT JOIN old USING (owner, library_name)
+  WHERE ${OLD_ROWS[table]} OR old.owner IS NOT NULL) AS ${table}`,
 ).join(", ")}, (SELECT count(*) FROM simcat.events t WHERE $2 AND ${OLD_ROWS.events}) AS events`;
 
 /** Rows per transaction, so that neither vacuum nor the next run waits for long. */
@@ -53,7 +55,7 @@ const BLOCKS_AT_ONCE = 500;
 const SELECT_OLD_LIBRARIES = `
 SELECT owner, library_name AS name FROM (
   SELECT owner, library_name, sum(scenario_count) OVER (ORDER BY owner, library_name) - scenario_count AS before
-  FROM simcat.libraries LEFT JOIN simcat.library_sync USING (owner, library_name) WHERE removed_at < $1 LIMIT 500
+  FROM simcat.libraries t LEFT JOIN simcat.library_sync USING (owner, library_name) WHERE ${OLD_ROWS.libraries} LIMIT 500
 ) AS old WHERE coalesce(before, 0) < ${PRUNED_AT_ONCE}`;
 
 /** By `ctid`, because the planner would read the whole table if one library has most of its rows. */
