@@ -69,8 +69,9 @@ describe("the report", () => {
     });
     expect(page).toContain("The first snapshot: 1 library, 1 parent, 0 results, 512 B.");
     expect(page).toContain("1 parent, 0 results</small>");
-    // The finding says all about a single library and a single run.
+    // The finding says all about a single library, owner and run.
     expect(page).not.toContain('<svg class="chart"');
+    for (const id of ["storage", "parents"]) expect(sectionOf(page, id)).not.toContain("<table");
   });
 
   const NEWER = "2026-11-18T14:03:20";

@@ -24,7 +24,7 @@ GROUP BY least(place, $max_shown::int + 1), 1 ORDER BY least(place, $max_shown::
 const MAX_SHOWN_NAME = 48;
 
 /**
- * A row with a bar for each owner.
+ * A row with a bar for each owner; null for a single owner, about whom the finding says all.
  * @param detailOf a quantity after the name
  */
 function ownerTable<Row extends OwnerRow>(
@@ -32,7 +32,8 @@ function ownerTable<Row extends OwnerRow>(
   detailOf: (row: Row) => string,
   partsOf: (row: Row) => readonly BarPart[],
   amounts: Column<Row>,
-): Html {
+): Html | null {
+  if (rows.length === 1) return null;
   const name = column<Row>("owner", (row) => {
     const owner = row.owner === null ? plural(row.owners, "other owner") : foreignText(row.owner, MAX_SHOWN_NAME);
     return html`${owner} <small class="nowrap">${detailOf(row)}</small>`;
@@ -117,7 +118,7 @@ export const parentsSection: Section<{ parents: ParentsRow }> = {
   figure({ parents }) {
     if (sum(parents, (row) => row.parents) === 0) return null;
     const stale = sum(parents, (row) => row.stale);
-    return html`${legend([WITHOUT, WITH])}${ownerTable(
+    return html`${parents.length === 1 ? null : legend([WITHOUT, WITH])}${ownerTable(
       parents,
       (row) => plural(row.scenarios - row.parents, "result"),
       (row) => [
