@@ -55,7 +55,7 @@ table { width: 100%; margin-top: .9rem; border-collapse: collapse; font-size: .9
 th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
 td, th { overflow-wrap: normal } th { color: var(--soft); font-weight: 500; font-size: .8125rem; vertical-align: bottom }
 .number { text-align: right; font-variant-numeric: tabular-nums } td.number { white-space: nowrap }
-td.number small { display: inline-block; min-width: 2.6rem }
+td.number small { display: inline-block; min-width: 2.6rem } #storage td:first-child small { display: block }
 /* A picture of 400 units is 328 pixels wide on a phone of 360: 13.6 units are 11 pixels. */
 @media (max-width: 26rem) { .chart { font-size: 13.6px } td:has(.bar) { width: 22% } td.number small { min-width: 2.2rem } }
 @media (max-width: 42rem) {
