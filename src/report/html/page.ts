@@ -57,7 +57,7 @@ td, th { overflow-wrap: normal } th { color: var(--soft); font-weight: 500; font
 .number { text-align: right; font-variant-numeric: tabular-nums } td.number { white-space: nowrap }
 td.number small { display: inline-block; min-width: 2.6rem } #storage td:first-child small { display: block }
 /* A picture of 400 units is 328 pixels wide on a phone of 360: 13.6 units are 11 pixels. */
-@media (max-width: 26rem) { .chart { font-size: 13.6px } td:has(.bar) { width: 22% } td.number small { min-width: 2.2rem } }
+@media (max-width: 26rem) { .chart { font-size: 13.6px } td:has(.bar) { width: 22% } td.number small { min-width: 2.2rem } #storage td.number small { display: block } }
 @media (max-width: 42rem) {
   .cards-on-phones thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   .cards-on-phones tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line) }
