@@ -1,6 +1,5 @@
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { ContentError } from "../../errors.ts";
-import type { Connection } from "../connect.ts";
 import { databaseError, driverError, isLockTimeout, mayComeFromRows } from "../db-errors.ts";
 import type { Lease } from "../lease.ts";
 import * as schema from "../schema.ts";
@@ -60,21 +59,28 @@ const PROBE = [
 
 /**
  * Runs a transaction and determines whether an error concerns only its rows: they are the cause if all tables can be written.
+ * `save` is called again after a lock time-out, because the probe may have waited for the end of a lock on a whole table.
  * @throws RefusedRows if the rows are the cause, any other error unchanged
  */
 export async function detectRefusedRows<T>(
   lease: Pick<Lease, "write">,
   operation: string,
-  run: (patience: LockPatience) => Promise<T>,
-  patience = FIRST,
+  save: (patience: LockPatience) => Promise<T>,
 ): Promise<T> {
-  try {
-    return await run(patience);
-  } catch (error) {
+  const probeTables = async (error: unknown) => {
     if (!mayComeFromRows(error)) throw error;
     await lease.write({ operation }, (connection) => connection.query(PROBE));
-    // The probe may have waited for the end of a lock on a whole table.
-    if (patience === FIRST && isLockTimeout(driverError(error))) return detectRefusedRows(lease, operation, run, PART);
+  };
+  try {
+    return await save(FIRST);
+  } catch (error) {
+    await probeTables(error);
+    if (!isLockTimeout(driverError(error))) throw new RefusedRows(error);
+  }
+  try {
+    return await save(PART);
+  } catch (error) {
+    await probeTables(error);
     throw new RefusedRows(error);
   }
 }
@@ -86,20 +92,19 @@ interface SavedHalves<T, Result> {
 }
 
 /**
- * Writes items in one transaction; without items it does nothing. If the database refuses the rows of an item, it writes the two
- * halves separately, and so on, until each refused item is in a batch of its own and all others are stored. One refused item of n
- * costs 2 log2 n transactions.
+ * Calls `save`, which writes items in one transaction; without items it does not. If the database refuses the rows of an item, it
+ * saves the two halves separately, and so on, until each refused item is in a batch of its own and all others are stored. One refused
+ * item of n costs 2 log2 n transactions.
  */
 export async function saveInHalves<T, Result>(
   items: readonly T[],
   lease: Pick<Lease, "write">,
-  options: TransactionOptions<Result>,
-  work: (connection: Connection, items: readonly T[]) => Promise<Result>,
+  operation: string,
+  save: (items: readonly T[], patience: LockPatience) => Promise<Result>,
 ): Promise<SavedHalves<T, Result>> {
   const saved: SavedHalves<T, Result> = { written: [], refused: [] };
-  const writeOnce = async (some: readonly T[], patience: LockPatience) => {
-    const result = await lease.write({ ...options, ...patience }, (connection) => work(connection, some));
-    saved.written.push({ items: some, result });
+  const saveOnce = async (some: readonly T[], patience: LockPatience) => {
+    saved.written.push({ items: some, result: await save(some, patience) });
   };
   const split = async (some: readonly T[], error: unknown): Promise<void> => {
     const [only] = some;
@@ -110,7 +115,7 @@ export async function saveInHalves<T, Result>(
     const middle = some.length >> 1;
     for (const half of [some.slice(0, middle), some.slice(middle)]) {
       try {
-        await writeOnce(half, PART);
+        await saveOnce(half, PART);
       } catch (refusal) {
         if (!mayComeFromRows(refusal)) throw refusal;
         await split(half, refusal);
@@ -119,7 +124,7 @@ export async function saveInHalves<T, Result>(
   };
   if (items.length === 0) return saved;
   try {
-    await detectRefusedRows(lease, options.operation, (patience) => writeOnce(items, patience));
+    await detectRefusedRows(lease, operation, (patience) => saveOnce(items, patience));
   } catch (error) {
     if (!(error instanceof RefusedRows)) throw error;
     await split(items, error.cause);
