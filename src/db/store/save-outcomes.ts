@@ -47,10 +47,10 @@ class Batch {
   bytes = 0;
   hasLingered = false;
   /** Resolves when the batch has waited long enough for more outcomes. */
-  readonly lingering = new Promise<"lingered">((resolve) => {
+  readonly lingering = new Promise<{ readonly kind: "lingered" }>((resolve) => {
     const linger = () => {
       this.hasLingered = true;
-      resolve("lingered");
+      resolve({ kind: "lingered" });
     };
     setTimeout(linger, LINGER_MS).unref();
   });
@@ -87,55 +87,62 @@ export async function* saveOutcomes(
   stop: AbortController,
 ): AsyncGenerator<WriteOutcome> {
   const source = outcomes[Symbol.asyncIterator]();
-  const readNext = () => source.next().catch((error: unknown) => ({ done: true, error }) as const);
-  let next: ReturnType<typeof readNext> | null = readNext();
-  let end: { readonly error?: unknown } = {};
+  const readNext = async (): Promise<ReadingEvent> => {
+    try {
+      const { done, value } = await source.next();
+      return done ? { kind: "ended", error: null } : { kind: "read", outcome: value };
+    } catch (thrown) {
+      return { kind: "ended", error: { thrown } };
+    }
+  };
+  const save = async (batch: Batch) => ({ kind: "saved", batch, ...(await saveBatch(batch.outcomes, tools)) }) as const;
+  /** Null when the reading has ended. */
+  let reading: Promise<ReadingEvent> | null = readNext();
   let waiting: Batch | null = null;
-  const writing = new Set<Promise<WrittenBatch>>();
+  const saving = new Map<Batch, ReturnType<typeof save>>();
+  let failure: { readonly thrown: unknown } | null = null;
   let stored = 0;
   const newRefusals: unknown[] = [];
-  // Three kinds of events: an outcome was read or the reading ended, a batch was written, the batch that waits has lingered.
   try {
-    while (next !== null || waiting !== null || writing.size > 0) {
-      const isReady = waiting !== null && (waiting.isDue || next === null);
-      if (waiting !== null && isReady && writing.size < MAX_BATCHES) {
-        const written: Promise<WrittenBatch> = saveBatch(waiting.outcomes, tools).then((batch) => ({ batch, written }));
-        writing.add(written);
+    while (reading !== null || waiting !== null || saving.size > 0) {
+      const isReady = waiting !== null && (waiting.isDue || reading === null);
+      if (waiting !== null && isReady && saving.size < MAX_BATCHES) {
+        saving.set(waiting, save(waiting));
         waiting = null;
         continue;
       }
-      // Reading goes on while two batches are written, until too much waits.
-      const read = next !== null && !waiting?.isFull ? [next] : [];
-      const event = await Promise.race([...read, ...writing, ...(waiting && !isReady ? [waiting.lingering] : [])]);
-      if (event === "lingered") continue;
-      if ("written" in event) {
-        writing.delete(event.written);
-        stored += event.batch.stored;
-        newRefusals.push(...event.batch.newRefusals);
-        yield* event.batch.outcomes;
-      } else if (event.done) {
-        next = null;
-        if ("error" in event) end = event;
-      } else {
-        if (waiting === null) waiting = new Batch(event.value);
-        else waiting.add(event.value);
-        next = readNext();
+      const event = await Promise.race([
+        // Reading goes on while two batches are saved, until too much waits.
+        ...(reading !== null && !waiting?.isFull ? [reading] : []),
+        ...saving.values(),
+        ...(waiting !== null && !isReady ? [waiting.lingering] : []),
+      ]);
+      if (event.kind === "saved") {
+        saving.delete(event.batch);
+        stored += event.stored;
+        newRefusals.push(...event.newRefusals);
+        yield* event.outcomes;
+      } else if (event.kind === "read") {
+        if (waiting === null) waiting = new Batch(event.outcome);
+        else waiting.add(event.outcome);
+        reading = readNext();
+      } else if (event.kind === "ended") {
+        reading = null;
+        failure = event.error;
       }
     }
   } finally {
     stop.abort(new Error("the outcomes are not needed any more"));
-    await Promise.allSettled(writing);
+    await Promise.allSettled(saving.values());
     await source.return?.();
   }
-  if ("error" in end) throw end.error;
+  if (failure !== null) throw failure.thrown;
   if (stored === 0 && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
 }
 
-interface WrittenBatch {
-  readonly batch: SavedBatch;
-  /** Itself. */
-  readonly written: Promise<WrittenBatch>;
-}
+type ReadingEvent =
+  | { readonly kind: "read"; readonly outcome: ReadOutcome }
+  | { readonly kind: "ended"; readonly error: { readonly thrown: unknown } | null };
 
 interface SavedBatch {
   readonly outcomes: readonly WriteOutcome[];
