@@ -6,7 +6,7 @@ import type { LibraryKey, Listing, ReceivedContent, Reject, ScenarioSink } from 
 import { FailedGet, type GetRequest, get } from "./http/get.ts";
 import { type HttpContext, type HttpOptions, openHttpContext } from "./http/http-context.ts";
 import { parseDeferred } from "./http/http-request.ts";
-import { redactReject, toContentError, toListingError } from "./service-errors.ts";
+import { maskReject, toContentError, toListingError } from "./service-errors.ts";
 import type { ByteSource } from "./wire/json-array.ts";
 import { type KeyFilter, readListing } from "./wire/wire-listing.ts";
 import { readMetadata } from "./wire/wire-metadata.ts";
@@ -104,19 +104,19 @@ async function readContent(
   ]);
   if (metadata === null || scenarios === null) throw scope.reason;
   const list = scenarios.value;
-  const redacted = (reject: Reject): Reject => redactReject(reject, context.redact);
+  const masked = (reject: Reject): Reject => maskReject(reject, context.mask);
   if (list.items > 0 && list.accepted === 0) {
     const first = list.rejects[0]?.reason ?? "no reason given";
     const none = list.items === 1 ? "the only scenario cannot" : `not one of the ${list.items} scenarios can`;
     const message = `${none} be stored (the first: ${first})`;
-    throw new ContentError("all_rejected", message, { rejects: list.rejects.slice(0, 1).map(redacted) });
+    throw new ContentError("all_rejected", message, { rejects: list.rejects.slice(0, 1).map(masked) });
   }
   const paged = rejectPaged({ key, kind: "scenario" }, ONE_PAGE_OF_SCENARIOS, scenarios.response.nextPage);
   const both = [metadata.response, scenarios.response];
   const dates = both.map(({ date }) => date);
   return {
     metadata: metadata.value.metadata,
-    rejects: [...metadata.value.rejects, ...list.rejects, ...paged].map(redacted),
+    rejects: [...metadata.value.rejects, ...list.rejects, ...paged].map(masked),
     items: list.items,
     present: list.present,
     digest: digestOf(list.hash, metadata.value.bytes),
@@ -159,7 +159,7 @@ async function getListing(
   const incomplete = [value.incomplete, nextPage === null ? null : ONE_PAGE].filter((reason) => reason !== null);
   return {
     ...value,
-    rejects: [...value.rejects, ...paged].map((reject) => redactReject(reject, context.redact)),
+    rejects: [...value.rejects, ...paged].map((reject) => maskReject(reject, context.mask)),
     incomplete: incomplete.length === 0 ? null : incomplete.join("; "),
     startedAt: sentAt,
     cachedMs,

@@ -14,9 +14,9 @@ import type { HttpContext } from "./http/http-context.ts";
 import { header } from "./http/response.ts";
 
 /** Redacts a reject, because it quotes an item, and the service may have echoed the request in it. */
-export function redactReject(reject: Reject, redact: (text: string) => string): Reject {
+export function maskReject(reject: Reject, mask: (text: string) => string): Reject {
   const { path, reason, payload } = reject;
-  return { ...reject, path: redact(path), reason: redact(reason), payload: redact(payload) };
+  return { ...reject, path: mask(path), reason: mask(reason), payload: mask(payload) };
 }
 
 /** The error that ends a run because the listing could not be read. */

@@ -7,9 +7,9 @@ export type Quote = (text: string, maxLength?: number) => string;
 
 const DEFAULT_MAX_LENGTH = 200;
 
-export function createQuote(redact: (text: string) => string): Quote {
+export function createQuote(mask: (text: string) => string): Quote {
   return (text, maxLength = DEFAULT_MAX_LENGTH) => {
-    const safe = printable(redact(text)).trim();
+    const safe = printable(mask(text)).trim();
     return safe.length > maxLength ? `${safe.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : safe;
   };
 }

@@ -62,7 +62,7 @@ export interface HttpOptions {
 export type HttpContext = ReturnType<typeof openHttpContext>;
 
 export function openHttpContext(options: HttpOptions) {
-  const { baseUrl, apiKey, version, requestTimeoutMs, maxBodyBytes, mask: redact, onEvent = () => {} } = options;
+  const { baseUrl, apiKey, version, requestTimeoutMs, maxBodyBytes, mask, onEvent = () => {} } = options;
   const timing = { ...TIMING, ...options.timing };
   const { origin } = baseUrl;
   const pool = openConnectionPool({ ...options, ...timing, origin });
@@ -85,8 +85,8 @@ export function openHttpContext(options: HttpOptions) {
     requestTimeoutMs,
     maxBodyBytes,
     /** Removes secrets from text of the service. */
-    redact,
-    quote: createQuote(redact),
+    mask,
+    quote: createQuote(mask),
     pauses,
     limiter,
     retryPolicy: { ...options, ...timing },

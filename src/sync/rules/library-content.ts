@@ -71,11 +71,11 @@ function seenAt(
   const known = isSameText ? (sync?.bookmarkSeenAt ?? null) : null;
   // A date that was seen in the future was seen before the clock was set back: it counts as seen now.
   const isAhead = known !== null && known > facts.listedAt;
-  const listedAt = known === null || isAhead ? facts.listedAt : known;
-  if (suspect || (isSameText && !isAhead && sync?.bookmark === listed.lastModified)) return listedAt;
+  const firstSeenAt = known === null || isAhead ? facts.listedAt : known;
+  if (suspect || (isSameText && !isAhead && sync?.bookmark === listed.lastModified)) return firstSeenAt;
   return seenAtForStore({
     listedText: listed.lastModified,
-    listedAt,
+    listedAt: firstSeenAt,
     previousText: (isSameText ? sync?.bookmark : sync?.listedText) ?? null,
     date: received.date,
     readAt: facts.readAt,
