@@ -1,5 +1,5 @@
 -- What did each owner do in the last 30 days?
--- From `since` on: the history may have begun later. What was there when it began does not count.
+-- From `since` on: the history may have begun later. What was there when it began, or moved to another owner, does not count.
 SELECT e.owner, count(*) FILTER (WHERE e.kind = 'added' AND e.is_result) AS results_run,
   count(*) FILTER (WHERE e.kind = 'added' AND NOT e.is_result) AS scenarios_added,
   count(*) FILTER (WHERE e.kind = 'changed' AND e.entity = 'scenario') AS scenarios_changed,
@@ -10,6 +10,6 @@ FROM (
   SELECT greatest(now() - interval '30 days', c.events_complete_since) AS since
   FROM simcat_report.data_complete_as_of AS c WHERE c.events_complete_since IS NOT NULL
 ) AS p
-JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.kind <> 'loaded'
+JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.kind <> 'loaded' AND NOT e.is_move
 GROUP BY e.owner, p.since
 ORDER BY count(*) DESC, e.owner;

@@ -1,6 +1,6 @@
 -- How many libraries and scenarios were added and removed in each of the last eight weeks?
--- An item that returns counts as added. Weeks begin on Monday, in UTC. The week in which the history began counts from then on,
--- as `since` says; earlier weeks have no numbers.
+-- An item that returns counts as added, a library that moved to another owner as neither. Weeks begin on Monday, in UTC. The week in which
+-- the history began counts from then on, as `since` says; earlier weeks have no numbers.
 -- percent_removed is the number of removed libraries as a share of the week's first snapshot.
 WITH weeks AS (
   SELECT (week AT TIME ZONE 'UTC')::date AS week,
@@ -14,7 +14,7 @@ WITH weeks AS (
     -sum(scenario_change) FILTER (WHERE scenario_change < 0) AS scenarios_removed
   FROM weeks
   JOIN simcat_report.events AS e
-    ON e.seen_at >= since AND e.seen_at < (week + 7)::timestamp AT TIME ZONE 'UTC' AND e.kind <> 'loaded'
+    ON e.seen_at >= since AND e.seen_at < (week + 7)::timestamp AT TIME ZONE 'UTC' AND e.kind <> 'loaded' AND NOT e.is_move
   GROUP BY week, since
 ), starts AS (
   SELECT DISTINCT ON (date_trunc('week', day::timestamp)) date_trunc('week', day::timestamp)::date AS week,

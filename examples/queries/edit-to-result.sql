@@ -1,6 +1,6 @@
 -- How long does it take each owner to run a scenario after editing it?
 -- An edit is a date of a scenario that is not a result, stored in the last 90 days. It counts as run if a result follows before the
--- next edit. From `since` on: the history may have begun later.
+-- next edit. From `since` on: the history may have begun later. What moved to another owner was not edited.
 WITH period AS (
   SELECT greatest(now() - interval '90 days', c.events_complete_since) AS since
   FROM simcat_report.data_complete_as_of AS c WHERE c.events_complete_since IS NOT NULL
@@ -8,7 +8,7 @@ WITH period AS (
   SELECT DISTINCT e.owner, e.library_name, CASE WHEN e.is_result THEN e.parent_id ELSE e.scenario_id END AS scenario_id,
     e.is_result, e.service_date
   FROM period AS p
-  JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.entity = 'scenario' AND e.service_date IS NOT NULL
+  JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.entity = 'scenario' AND e.service_date IS NOT NULL AND NOT e.is_move
   WHERE e.kind = 'added' OR e.kind = 'changed' AND NOT e.is_result
 ), followed AS (
   SELECT owner, is_result, service_date, lead(is_result) OVER of_scenario AS is_run, lead(service_date) OVER of_scenario AS next_date

@@ -8,7 +8,7 @@ FROM (
   FROM (
     SELECT greatest(now() - interval '30 days', events_complete_since) AS since FROM simcat_report.data_complete_as_of
   ) AS p
-  JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.kind <> 'loaded'
+  JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.kind <> 'loaded' AND NOT e.is_move
   GROUP BY e.owner, e.library_name, p.since
   HAVING sum(e.scenario_change) < 0
 ) AS e

@@ -1,6 +1,6 @@
 -- How many results were run in each of the last twelve weeks?
 -- By the date that the result had when simcat first stored it; weeks begin on Monday, in UTC. The current week is not over.
--- Results that were there when the history began are not counted. A week that began before it,
+-- Results that were there when the history began, or moved to another owner, are not counted. A week that began before the history,
 -- or after the last run that saw everything, has no numbers.
 SELECT (w.week AT TIME ZONE 'UTC')::date AS week, CASE WHEN w.is_known THEN count(e.scenario_id) END AS results,
   CASE WHEN w.is_known THEN count(DISTINCT e.owner) END AS owners,
@@ -11,6 +11,6 @@ FROM (
     LATERAL (SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days') AT TIME ZONE 'UTC' AS week) AS monday
 ) AS w
 LEFT JOIN simcat_report.events AS e
-  ON e.service_date >= w.week AND e.service_date < w.week + interval '168 hours' AND e.kind = 'added' AND e.is_result
+  ON e.service_date >= w.week AND e.service_date < w.week + interval '168 hours' AND e.kind = 'added' AND e.is_result AND NOT e.is_move
 GROUP BY w.week, w.is_known
 ORDER BY w.week DESC;

@@ -1,6 +1,7 @@
 -- How much storage was freed in each of the last twelve months?
--- Libraries that were removed, and those that shrank. Months are in UTC. A month that ended before the events begin, or began after
--- the last run that saw everything, has no numbers; the month in which they begin counts from then on, as `since` says.
+-- Libraries that were removed, and those that shrank. Those that moved to another owner freed nothing. Months are in UTC. A month that
+-- ended before the events begin, or began after the last run that saw everything, has no numbers; the month in which they
+-- begin counts from then on, as `since` says.
 WITH months AS (
   SELECT month, month + interval '1 month' AS next_month,
     CASE WHEN (month + interval '1 month') AT TIME ZONE 'UTC' > c.events_complete_since AND month AT TIME ZONE 'UTC' <= c.last_whole_run_started_at
@@ -13,6 +14,6 @@ SELECT m.month::date AS month, m.since,
   CASE WHEN m.since IS NOT NULL THEN -coalesce(sum(e.byte_change) FILTER (WHERE e.kind = 'changed'), 0) END AS bytes_shrunk
 FROM months AS m
 LEFT JOIN simcat_report.events AS e
-  ON e.seen_at >= m.since AND e.seen_at < m.next_month AT TIME ZONE 'UTC' AND e.byte_change < 0
+  ON e.seen_at >= m.since AND e.seen_at < m.next_month AT TIME ZONE 'UTC' AND e.byte_change < 0 AND NOT e.is_move
 GROUP BY m.month, m.since
 ORDER BY m.month DESC;

@@ -1,3 +1,4 @@
+-- The join costs nothing if is_move is not selected: the planner removes it, because the right side is distinct.
 CREATE OR REPLACE VIEW simcat_report.events AS
 SELECT CASE WHEN e.scenario_id IS NULL THEN 'library' ELSE 'scenario' END AS entity, e.kind, e.owner, e.library_name, e.scenario_id,
   e.scenario_name, e.parent_id, e.is_result, e.service_date, e.seen_at, e.run_id,
@@ -7,8 +8,13 @@ SELECT CASE WHEN e.scenario_id IS NULL THEN 'library' ELSE 'scenario' END AS ent
     WHEN e.kind = 'removed' THEN -1
     ELSE 1
   END AS library_change,
-  e.scenarios AS scenario_change, e.results AS result_change, e.bytes AS byte_change
-FROM simcat.events e;
+  e.scenarios AS scenario_change, e.results AS result_change, e.bytes AS byte_change,
+  move.run_id IS NOT NULL AS is_move
+FROM simcat.events e
+LEFT JOIN (
+  SELECT DISTINCT m.run_id, side.owner, m.library_name
+  FROM simcat_report.library_moves m CROSS JOIN LATERAL (VALUES (m.old_owner), (m.new_owner)) AS side(owner)
+) AS move ON move.run_id = e.run_id AND move.owner = e.owner AND move.library_name = e.library_name;
 
 COMMENT ON VIEW simcat_report.events IS 'One row for each event, as it was stored: of a library, or of a single scenario. Its signed numbers add up to the live libraries, scenarios, results and bytes, for any owner and up to any time, also after a prune of the history. Only simcat prune --events deletes rows of it: data_complete_as_of.events_complete_since. For numbers by day or owner use this view; activity has a row for each scenario that was loaded, went or returned with its library.';
 COMMENT ON COLUMN simcat_report.events.entity IS 'library or scenario.';
@@ -27,3 +33,4 @@ COMMENT ON COLUMN simcat_report.events.library_change IS 'By how much the event 
 COMMENT ON COLUMN simcat_report.events.scenario_change IS 'By how much the event changed the number of live scenarios. A library that was loaded, removed or returned takes its scenarios with it.';
 COMMENT ON COLUMN simcat_report.events.result_change IS 'By how much the event changed the number of live results.';
 COMMENT ON COLUMN simcat_report.events.byte_change IS 'By how much the event changed the sum of file_size_bytes of the live libraries, as far as the sizes could be read.';
+COMMENT ON COLUMN simcat_report.events.is_move IS 'Whether the library moved to another owner, or its owner was renamed, in this run (library_moves): it was removed from the old owner and added to the new one, and nothing else came or went.';

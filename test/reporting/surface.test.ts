@@ -33,7 +33,7 @@ data_quality
 events
   entity text, kind text, owner text, library_name text, scenario_id bigint, scenario_name text, parent_id bigint,
   is_result boolean, service_date timestamptz, seen_at timestamptz, run_id bigint, fields text,
-  library_change integer, scenario_change bigint, result_change bigint, byte_change bigint
+  library_change integer, scenario_change bigint, result_change bigint, byte_change bigint, is_move boolean
 latest_result_per_parent
   owner text, library_name text, parent_id bigint, parent_name text, parent_missing boolean, result_count bigint,
   latest_result_id bigint, latest_result_name text, latest_result_modified_at timestamptz
