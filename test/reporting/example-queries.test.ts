@@ -387,6 +387,19 @@ test("libraries that moved to another owner change no answer but that of moved-l
     expect(await answerOf(file), file).toEqual(answers[file]?.());
 });
 
+test("the libraries at the start of a week are those before its first run (fault 241)", async () => {
+  const week = monday(date(2));
+  await database().query("DELETE FROM simcat.snapshot_days WHERE day >= $1 AND day < $2", [week, date(2)]);
+  await database().query(
+    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
+     VALUES ($1, 3, 'removed', 'bob', 'sea', 0, 0, 0)`,
+    [ago(2)],
+  );
+  const [line] = (await answerOf("churn.sql")).filter((row) => row.startsWith(week));
+  const [, , atStart, added, removed, , , percent] = line?.split(" | ") ?? [];
+  expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "1", removed: "2", percent: "66.7" });
+});
+
 /** What was removed before a prune is forgotten. */
 const PRUNED: Readonly<Record<string, string[]>> = {
   "vanished.sql": ["2 days ago | library | bob | lake | null | lake | 60 days ago | 10 days ago"],
