@@ -233,3 +233,16 @@ test("file sizes keep their text; bytes are NULL, never 0, when they are uncerta
   ).toEqual(sizes.map(([file_size, bytes]) => ({ file_size, bytes, raw: file_size })));
   expect(logLines(ended).filter(({ code }) => code === "sizes_unparsed")).toMatchObject([{ level: "warn" }]);
 });
+
+test("events add up to the sizes, also if a later version of simcat understands a stored text (fault 242)", async () => {
+  const { call, query, lines } = await syncedFixture([library("alice", "Fire", { fileSize: "240 KB" })]);
+  // As an earlier version left it, to which the text meant nothing.
+  await query(`UPDATE simcat.libraries SET file_size_bytes = NULL;
+    UPDATE simcat.events SET bytes = 0;
+    UPDATE simcat.library_sync SET content_hash = NULL`);
+
+  expect((await call(["backfill"])).code).toBe(0);
+  expect(await lines("SELECT sum(byte_change) FROM simcat_report.events")).toEqual(["245760"]);
+  expect(await lines("SELECT total_bytes FROM simcat_report.owner_storage")).toEqual(["245760"]);
+  expect(await lines("SELECT field FROM simcat_report.changes")).toEqual([]);
+});

@@ -81,8 +81,9 @@ export const supersedeLibrary = (row: string, from: string) => `
 
 /**
  * Stores the rows of a batch of libraries, one array per column: a row that differs is superseded into history, a new one is
- * inserted, and an unchanged one is not touched. A library that returned was restored when it was listed. Answers by position
- * whether the row is new, and whether it is new or another version.
+ * inserted, and an unchanged one is not touched. A size is written in place if a later version of simcat understands its text, which is an
+ * event too. A library that returned was restored when it was listed. Answers by position whether the row is new, and whether it is new or
+ * another version.
  */
 export const MERGE_LIBRARIES = statement(`
 WITH sent AS (
@@ -118,7 +119,7 @@ WITH sent AS (
     coalesce(new.file_size_bytes, 0) - coalesce((old).file_size_bytes, 0), 0, 0, fields, old_values, new_values
   FROM diff new LEFT JOIN simcat.library_sync y USING (owner, library_name)
   CROSS JOIN LATERAL ${differencesSql(LIBRARY_VERSIONED)} AS d
-  WHERE changed AND NOT (is_new AND ${IS_INITIAL})
+  WHERE (changed OR (old).file_size_bytes IS DISTINCT FROM new.file_size_bytes) AND NOT (is_new AND ${IS_INITIAL})
 )
 SELECT is_new AS "isNew", changed AS "isChanged" FROM diff ORDER BY ord`);
 
