@@ -400,6 +400,18 @@ test("the libraries at the start of a week are those before its first run (fault
   expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "1", removed: "2", percent: "66.7" });
 });
 
+test("a size that became unknown freed no storage (fault 243)", async () => {
+  const shrunk = async () =>
+    (await answerOf("storage-freed-by-month.sql")).flatMap((row) => Number(row.split(" | ").at(-1)) || []);
+  await database().query(
+    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
+     SELECT $1::timestamptz + n * interval '1 second', 2, 'changed', 'ann', 'forest', bytes, 0, 0
+     FROM (VALUES (1, -96), (2, -4000), (3, 4000)) AS size (n, bytes)`,
+    [ago(3)],
+  );
+  expect((await shrunk()).reduce((sum, bytes) => sum + bytes)).toBe(96);
+});
+
 /** What was removed before a prune is forgotten. */
 const PRUNED: Readonly<Record<string, string[]>> = {
   "vanished.sql": ["2 days ago | library | bob | lake | null | lake | 60 days ago | 10 days ago"],
