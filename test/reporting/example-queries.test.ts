@@ -412,6 +412,19 @@ test("a size that became unknown freed no storage (fault 243)", async () => {
   expect((await shrunk()).reduce((sum, bytes) => sum + bytes)).toBe(96);
 });
 
+test("before a run saw everything no example names changes or a time since which it does (fault 244)", async () => {
+  await database().query("DELETE FROM simcat.sync_runs");
+  const named = [
+    "changed-since-last-week",
+    "changes-by-day",
+    "activity-by-owner",
+    "vanished",
+    "lost-a-fifth",
+    "edit-to-result",
+  ];
+  for (const name of named) expect(await answerOf(`${name}.sql`), name).toEqual([]);
+});
+
 /** What was removed before a prune is forgotten. */
 const PRUNED: Readonly<Record<string, string[]>> = {
   "vanished.sql": ["2 days ago | library | bob | lake | null | lake | 60 days ago | 10 days ago"],
