@@ -7,8 +7,8 @@ BEGIN ATOMIC
     n.scenario_count - n.result_count,
     w.last_work_at,
     CASE WHEN n.newest_at = w.last_work_at THEN n.newest_id END,
-    -- The state that this time had then.
-    simcat_report.work_state(w.last_work_at + (now() - least(moment, now()))),
+    -- The state that this time had then. In seconds, because the days of a difference are those of the session's zone.
+    simcat_report.work_state(w.last_work_at + make_interval(secs => extract(epoch FROM now() - least(moment, now()))::float8)),
     c.complete_as_of, c.reread_reason, c.open_rejects,
     nullif(concat_ws(',',
       CASE WHEN l.last_modified <> '' AND l.last_modified_at IS NULL THEN 'last_modified' END,

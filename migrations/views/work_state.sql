@@ -1,9 +1,10 @@
+-- Hours, because a day of a session's time zone may have 23 or 25.
 CREATE OR REPLACE FUNCTION simcat_report.work_state(last_work_at timestamptz) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
-  WHEN last_work_at IS NULL OR last_work_at > now() + interval '1 day' THEN 'unknown'
-  WHEN last_work_at >= now() - interval '30 days' THEN 'active'
-  WHEN last_work_at >= now() - interval '90 days' THEN 'quiet'
+  WHEN last_work_at IS NULL OR last_work_at > now() + interval '24 hours' THEN 'unknown'
+  WHEN last_work_at >= now() - interval '720 hours' THEN 'active'
+  WHEN last_work_at >= now() - interval '2160 hours' THEN 'quiet'
   ELSE 'stale'
 END;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.ts";
 
-const { add, query, queryLists, tablesRead } = useStoredRows();
+const { add, database, query, queryLists, tablesRead } = useStoredRows();
 
 test.each([
   ["NULL", "unknown"],
@@ -16,6 +16,35 @@ test.each([
   ["'infinity'", "unknown"],
 ])("work_state of %s is %s", async (moment, state) => {
   expect(await query(`SELECT simcat_report.work_state(${moment}) AS state`)).toEqual([{ state }]);
+});
+
+test("the work state, of now or of the past, is the same in each session's time zone (fault 245)", async () => {
+  const hours = (n: number) => new Date(NOW - n * 3_600_000);
+  const worked = { library_name: "forest", last_modified: "text", last_modified_at: hours(50 * 24 - 0.5) };
+  await add({
+    sync_runs: [{ id: 1, started_at: hours(60 * 24), finished_at: hours(60 * 24) }],
+    libraries: [{ ...worked, first_seen_at: hours(61 * 24), changed_at: hours(61 * 24) }],
+    snapshot_days: [{ day: "2026-01-01", run_id: 1, taken_at: hours(20 * 24) }],
+    library_days: [
+      { owner: "ann", library_name: "forest", live: true, from_day: "2026-01-01", last_work_at: hours(50 * 24 - 0.5) },
+    ],
+  });
+  // Clocks were put forward 40 days ago.
+  const start = Math.ceil((hours(40 * 24).getTime() - Date.UTC(hours(40 * 24).getUTCFullYear(), 0, 0)) / 86_400_000);
+  const zone = `STD0DST,J${start},J${((start + 99) % 365) + 1}`;
+  const client = await database().pool.connect();
+  try {
+    await client.query(`BEGIN; SET LOCAL timezone = '${zone}'`);
+    const { rows } = await client.query(
+      `SELECT simcat_report.work_state(now() - interval '2159.5 hours') AS now,
+        (SELECT work_state FROM simcat_report.daily_libraries) AS day,
+        (SELECT work_state FROM simcat_report.libraries_as_of(now() - interval '480 hours')) AS moment`,
+    );
+    expect(rows).toEqual([{ now: "quiet", day: "active", moment: "active" }]);
+  } finally {
+    await client.query("ROLLBACK");
+    client.release();
+  }
 });
 
 /** That number of days before now. */
