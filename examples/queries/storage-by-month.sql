@@ -1,5 +1,6 @@
 -- How much did each owner store at the end of each month, and how much will it be in 90 days?
--- The forecast continues a straight line through the last 90 days. With fewer than 30 days of snapshots there is none.
+-- The forecast continues a straight line through the last 90 days. There is none for an owner with fewer than
+-- 30 days of snapshots, or without libraries now.
 WITH today AS (
   SELECT (now() AT TIME ZONE 'UTC')::date AS today
 ), month_ends AS (
@@ -11,7 +12,7 @@ WITH today AS (
   FROM simcat_report.daily_owners, today
   WHERE day > today - 90
   GROUP BY owner
-  HAVING count(*) >= 30
+  HAVING count(*) >= 30 AND (array_agg(libraries ORDER BY day DESC))[1] > 0
 )
 SELECT owner, day, bytes, pg_size_pretty(bytes) AS size, false AS is_forecast
 FROM month_ends

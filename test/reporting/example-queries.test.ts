@@ -425,6 +425,13 @@ test("before a run saw everything no example names changes or a time since which
   for (const name of named) expect(await answerOf(`${name}.sql`), name).toEqual([]);
 });
 
+test("an owner who has no library any more has no forecast of storage (fault 246)", async () => {
+  const forecasts = async () => (await answerOf("storage-by-month.sql")).filter((row) => row.endsWith("true"));
+  expect(await forecasts()).toHaveLength(1);
+  await database().query("UPDATE simcat.owner_days SET libraries = 0, bytes = 0 WHERE day > $1", [day(5)]);
+  expect(await forecasts()).toEqual([]);
+});
+
 /** What was removed before a prune is forgotten. */
 const PRUNED: Readonly<Record<string, string[]>> = {
   "vanished.sql": ["2 days ago | library | bob | lake | null | lake | 60 days ago | 10 days ago"],
