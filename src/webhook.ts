@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { EnvHttpProxyAgent, request } from "undici";
-import { sleep } from "./async.ts";
+import { sleep, withTimeout } from "./async.ts";
 import { toError } from "./errors.ts";
 import type { RunStatus } from "./run-summary.ts";
 
@@ -67,14 +67,15 @@ export async function postMessage(url: string, message: object, signal: AbortSig
     "x-simcat-signature": `sha256=${createHmac("sha256", url).update(body).digest("hex")}`,
   };
   const dispatcher = new EnvHttpProxyAgent({ connect: { timeout: ATTEMPT_MS } });
-  const post = { method: "POST", headers, body, dispatcher } as const;
+  const post = { method: "POST", headers, body, dispatcher, signal } as const;
   try {
     for (let attempt = 1; ; attempt++) {
       try {
-        const within = AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_MS)]);
-        const { statusCode, body: answer } = await request(url, { ...post, signal: within });
+        const answer = await withTimeout(request(url, post), ATTEMPT_MS);
+        if (answer === "timeout") throw new Error(`no answer within ${ATTEMPT_MS / 1_000} s`);
+        const { statusCode, body: rest } = answer;
         // The status is the answer, however long its body takes.
-        answer.on("error", () => {}).resume();
+        rest.on("error", () => {}).resume();
         if (statusCode >= 200 && statusCode < 300) return;
         throw new Error(`the answer was ${statusCode}`);
       } catch (error) {

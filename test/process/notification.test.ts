@@ -1,6 +1,9 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { postMessage } from "../../src/webhook.ts";
 import { addRows } from "../reporting/stored-rows.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { listen } from "../support/listen.ts";
@@ -131,6 +134,21 @@ test("a web hook whose answer has no end has received the message once", async (
   expect({ code, posts }).toEqual({ code: 77, posts: 1 });
   expect(stderr).not.toContain("notification_failed");
 });
+
+test("posts again after 5 s without an answer, also when garbage is collected meanwhile (fault 228)", async () => {
+  let posts = 0;
+  const server = createServer((_, response) => {
+    posts += 1;
+    if (posts > 1) response.end();
+  });
+  const url = `http://127.0.0.1:${await listen(server)}${SECRET_PATH}`;
+  setFlagsFromString("--expose-gc");
+  const collecting = setInterval(runInNewContext("gc"), 200);
+
+  await postMessage(url, {}, new AbortController().signal).finally(() => clearInterval(collecting));
+
+  expect(posts).toBe(2);
+}, 30_000);
 
 test("the worker sends a message about runs that fail or cannot begin, once", async () => {
   const { url, messages } = await hook(200);
