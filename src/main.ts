@@ -7,6 +7,7 @@ import { StandardStream } from "./cli/standard-stream.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { EXIT, hasErrorCode, InterruptedError, type SignalName, STOP_SIGNALS, toError } from "./errors.ts";
 import { plural } from "./format.ts";
+import { shellWord } from "./key.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 const secrets: string[] = [];
@@ -128,11 +129,13 @@ const { version: VERSION }: { readonly version: string } = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8"),
 );
 
-/** How people started this program: `npx` sets npm_command, and leaves no `simcat` behind. */
+/** How people can call this program again: `npx` sets npm_command, and leaves no `simcat` behind. */
 function findInvocation(): string {
   const [, path = ""] = process.argv;
-  if (path.endsWith(".js")) return `node ${path}`;
-  return process.env.npm_command === "exec" ? "npx simcat" : "simcat";
+  if (path.endsWith(".js")) return `node ${shellWord(path)}`;
+  if (process.env.npm_command !== "exec") return "simcat";
+  // The cache of npx may hold a tarball, which `npx simcat` would not find again.
+  return /[\\/]_npx[\\/]/.test(path) ? shellWord(path) : "npx simcat";
 }
 
 let context: Context = {

@@ -90,7 +90,7 @@ async function init(context: Context, options: InitOptions): Promise<number> {
     }
   }
   await saveSettings(path, answers);
-  printText(context, `\nwrote ${path}, which only you can read\nnext: simcat backfill`);
+  printText(context, `\nwrote ${path}, which only you can read\nnext: ${context.invocation} backfill`);
   return EXIT.ok;
 }
 

@@ -35,7 +35,7 @@ describe("without a terminal", () => {
     const { code, stdout, stderr } = await init(options());
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(
-      /^ok {4}service .*\nok {4}key .*\n[\s\S]*\nok {4}database [\s\S]*\nwrote .*\nnext: simcat backfill\n$/,
+      /^ok {4}service .*\nok {4}key .*\n[\s\S]*\nok {4}database [\s\S]*\nwrote .*\nnext: node \S+ backfill\n$/,
     );
     expect(stdout).not.toContain(KEY);
     expect(readFileSync(file(), "utf8")).toBe(

@@ -1,8 +1,10 @@
 import * as childProcess from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { createOrganization } from "../../src/mock/organization.ts";
+import { startMockService } from "../../src/mock/server.ts";
 import { newStateDir } from "../embedded/keepers.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -15,13 +17,18 @@ const userEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^npm_|DATABASE/i.test(name)),
 ) as Record<string, string>;
 
-/** Installs the packed project with its dependencies in the directory, as its users do. */
-async function installPackage(directory: string): Promise<void> {
+/** Packs the project. Returns the path of the archive. */
+async function packProject(): Promise<string> {
   const packed = temporaryDirectory();
   await execFile("npm", ["pack", "--ignore-scripts", "--pack-destination", packed]);
   const [archive = ""] = readdirSync(packed);
+  return join(packed, archive);
+}
+
+/** Installs the packed project with its dependencies in the directory, as its users do. */
+async function installPackage(directory: string): Promise<void> {
   const options = ["--prefer-offline", "--no-audit", "--no-fund"];
-  await execFile("npm", ["install", ...options, join(packed, archive)], { cwd: directory, env: userEnvironment });
+  await execFile("npm", ["install", ...options, await packProject()], { cwd: directory, env: userEnvironment });
 }
 
 test("the tour syncs, reads only edits again, answers SQL, draws a page and leaves no process", async () => {
@@ -56,4 +63,22 @@ test("the tour syncs, reads only edits again, answers SQL, draws a page and leav
     expect(answers).toContain(`\n  SIMCAT_STATE_DIR=${join(stateDir, "demo")} ${simcat} db\n`);
     expect(filesUnder(stateDir).filter((name) => name.endsWith("postmaster.pid"))).toEqual([]);
   }
+});
+
+test("init names a next command that exists, also after npx with a tarball (fault 229)", async () => {
+  const mock = await startMockService({
+    organization: createOrganization({ seed: 7, libraries: 2, scenariosPerLibrary: 2, now: new Date() }),
+    apiKey: "mock-key",
+  });
+  onTestFinished(() => mock.stop());
+  const archive = await packProject();
+  const options = { cwd: dirname(archive), env: { ...userEnvironment, SIMCAT_STATE_DIR: newStateDir() } };
+  const settings = ["--base-url", mock.url, "--api-key", "mock-key", "--database-url", ""];
+
+  const npx = ["--yes", "--prefer-offline", `./${basename(archive)}`];
+  const { stdout } = await execFile("npx", [...npx, "init", ...settings], options);
+
+  const [, simcat = ""] = /^next: (.+) backfill$/m.exec(stdout) ?? [];
+  const dryRun = await promisify(childProcess.exec)(`${simcat} sync --dry-run`, options);
+  expect(dryRun.stdout).toContain("dry run: 2 libraries listed; nothing was written");
 });
