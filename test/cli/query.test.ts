@@ -1,6 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
+import { toRefusal } from "../../src/db/read/run-query.ts";
+import { UsageError } from "../../src/errors.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession } from "../postgres/sessions.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
@@ -183,6 +186,17 @@ describe("simcat query", () => {
   ])("refuses %j with 64 and says why", async (sql, message) => {
     expect(await refusal("query", sql)).toEqual([64, message]);
     expect(await database().query("SELECT count(*)::int AS count FROM simcat.libraries")).toEqual([{ count: 3 }]);
+  });
+
+  test.each([
+    [{ code: "57014", routine: "ProcessInterrupts" }, "the query took longer than 1 second"],
+    [{ code: "08P01", routine: "exec_bind_message" }, "the query has parameters such as $1"],
+    [{ code: "42601", routine: "exec_parse_message" }, "the query failed: eine Meldung (42601); give one statement"],
+  ])("knows %j in a server's own language (fault 230)", (fields, message) => {
+    const error = Object.assign(new pg.DatabaseError("eine Meldung", 1, "error"), fields);
+    const refused = toRefusal(error, { sql: "", timeLimitMs: 1_000 }, 1_001);
+    expect(refused).toBeInstanceOf(UsageError);
+    expect(String(refused)).toContain(message);
   });
 
   const EITHER = "simcat: give the query either as SQL or with --file; such as simcat query";

@@ -58,10 +58,12 @@ export async function runQuery(pool: Pool, question: Question, signal: AbortSign
       `SET LOCAL search_path = simcat_report, public; SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)}`,
     );
     const work = () => streamRows<string[]>(connection, statement, (row, fields) => printerOf(fields).add(row));
+    const startedAt = performance.now();
     connection.on("notice", hear);
     return cancelOnAbort(pool, connection, work, signal)
       .catch((error: unknown) => {
-        throw operation === undefined ? toRefusal(error, sql, timeLimitMs) : asDatabaseError(operation, error);
+        if (operation !== undefined) throw asDatabaseError(operation, error);
+        throw toRefusal(error, question, performance.now() - startedAt);
       })
       .finally(() => connection.off("notice", hear));
   };
@@ -115,20 +117,29 @@ SELECT set_config('role', name, true) FROM (
 /** Classes of SQLSTATEs that a statement does not cause: resources, the server's own system, a bug of the server. */
 const SERVER_FAILURE = /^(53|57|58|XX)/;
 const CANCELLED = "57014";
+const PROTOCOL_VIOLATION = "08P01";
+const SYNTAX_ERROR = "42601";
 
-/** A UsageError if the statement is the cause. Otherwise a DatabaseError, which nothing repeats: rows may have been printed. */
-function toRefusal(error: unknown, sql: string, timeLimitMs: number): unknown {
+/**
+ * A UsageError if the statement is the cause. Otherwise a DatabaseError, which nothing repeats: rows may have been printed. The
+ * server's message may be in any language.
+ */
+export function toRefusal(
+  error: unknown,
+  { sql, timeLimitMs }: Pick<Question, "sql" | "timeLimitMs">,
+  tookMs: number,
+): unknown {
   if (!(error instanceof pg.DatabaseError)) return asDatabaseError(OPERATION, error);
-  const { code = "", message, hint, position } = error;
+  const { code = "", message, hint, position, routine } = error;
   const refuse = (summary: string, hint: string | null) => new UsageError(summary, { hint, cause: error });
-  if (message.startsWith("bind message supplies"))
+  if (routine === "exec_bind_message" && code === PROTOCOL_VIOLATION)
     return refuse("the query has parameters such as $1", "write their values");
-  if (code === CANCELLED && message.includes("statement timeout"))
+  if (code === CANCELLED && tookMs >= timeLimitMs)
     return refuse(`the query took longer than ${formatSpan(timeLimitMs)}`, "allow more with --timeout 10m");
   if (SERVER_FAILURE.test(code) || isConnectionLost(error) || isContention(error))
     return asDatabaseError(OPERATION, error);
   const place = position === undefined ? "" : `, ${formatPlace(sql, Number(position))}`;
-  const ownHint = message.includes("multiple commands") ? "give one statement" : QUERY_HINTS[code];
+  const ownHint = routine === "exec_parse_message" && code === SYNTAX_ERROR ? "give one statement" : QUERY_HINTS[code];
   return refuse(`the query failed: ${message}${place} (${code})`, ownHint ?? hint ?? null);
 }
 
