@@ -43,7 +43,7 @@ SELECT ${key}, concat_ws(' ', l.package_name, l.package_version) AS package,
     ELSE 'settled'
   END AS state
 FROM library_freshness f LEFT JOIN libraries l USING (owner, library_name)
-WHERE ($1::text IS NULL OR f.owner || '/' || f.library_name ILIKE $1 OR ${KEY} ILIKE $1) AND (cardinality($2::text[]) = 0 OR f.owner = ANY ($2))
+WHERE ($1::text IS NULL OR f.owner || '/' || f.library_name ILIKE $1 COLLATE "default" OR ${KEY} ILIKE $1 COLLATE "default") AND (cardinality($2::text[]) = 0 OR f.owner = ANY ($2))
 ORDER BY f.owner, f.library_name`;
 
 /** Exits with 0, also if no library matches. @throws UsageError for an owner that is neither stored nor listed */

@@ -35,7 +35,7 @@ beforeAll(async () => {
     },
     { owner: "bob", library_name: "50% fire/water", failures: 2, last_failed_at: day(2), reread_reason: "failure" },
     { owner: "bob", library_name: "lake", removal_held_at: day(2) },
-    { owner: "bob", library_name: "new" },
+    { owner: "bob", library_name: "Été" },
   ]);
 });
 
@@ -234,7 +234,7 @@ describe("simcat libraries", () => {
       ["ann/forest", "landscape 4.0.1", "3", "1", "2026-01-02T00:00:00Z", "settled"],
       ["bob/50%25 fire%2Fwater", "0", "0", "2026-01-01T00:00:00Z", "failing"],
       ["bob/lake", "0", "0", "2026-01-01T00:00:00Z", "removal held"],
-      ["bob/new", "2026-01-01T00:00:00Z", "not stored yet"],
+      ["bob/Été", "2026-01-01T00:00:00Z", "not stored yet"],
       ["(4 rows)"],
       [""],
     ]);
@@ -242,19 +242,20 @@ describe("simcat libraries", () => {
 
   test.each([
     [["FOREST"], ["ann/forest"]],
+    [["éTÉ"], ["bob/Été"]],
     [["bob/*a"], ["bob/50% fire/water", "bob/lake"]],
     [["50%"], ["bob/50% fire/water"]],
     [["_"], []],
     [["50%25 fire%2F"], ["bob/50% fire/water"]],
     [
       ["--owner", "bob", "e"],
-      ["bob/50% fire/water", "bob/lake", "bob/new"],
+      ["bob/50% fire/water", "bob/lake"],
     ],
     [
       ["--owner", "ann", "--owner", "bob", "a*e"],
       ["ann/forest", "bob/50% fire/water", "bob/lake"],
     ],
-  ])("finds with %j what OWNER/NAME contains", async (args, expected) => {
+  ])("finds with %j what OWNER/NAME contains, in any case (fault 231)", async (args, expected) => {
     const rows = JSON.parse(await answer("libraries", ...args, "--json"));
     expect(rows.map((row: { owner: string; library_name: string }) => `${row.owner}/${row.library_name}`)).toEqual(
       expected,
