@@ -56,13 +56,18 @@ const refusal = async (...args: readonly string[]) => {
 };
 
 describe("simcat query", () => {
-  test("says why a moment before the history has no rows, and prints only the rows as data", async () => {
-    expect(await simcat("query", "--csv", "SELECT owner FROM libraries_as_of('1970-01-01')")).toMatchObject({
-      code: 0,
-      stdout: "owner\r\n",
-      stderr: "simcat: no rows for 1970-01-01 00:00:00+00: the history is complete since 2026-01-01 00:00:00+00\n",
-    });
-  });
+  test.each(["error", "debug5"])(
+    "says why a moment before the history has no rows, if client_min_messages is %s (fault 232)",
+    async (level) => {
+      const DATABASE_URL = `${database().url}?options=-c%20client_min_messages%3D${level}`;
+      const sql = "SELECT owner FROM libraries_as_of('1970-01-01')";
+      expect(await callCli(["query", "--csv", sql], { DATABASE_URL, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+        code: 0,
+        stdout: "owner\r\n",
+        stderr: "simcat: no rows for 1970-01-01 00:00:00+00: the history is complete since 2026-01-01 00:00:00+00\n",
+      });
+    },
+  );
 
   test("prints a table of the rows, whose views need no schema", async () => {
     expect(
