@@ -1,8 +1,10 @@
 import { createHmac } from "node:crypto";
-import { EnvHttpProxyAgent, request } from "undici";
+import { request } from "undici";
 import { sleep, withTimeout } from "./async.ts";
+import type { Environment } from "./config/readers.ts";
 import { toError } from "./errors.ts";
 import type { RunStatus } from "./run-summary.ts";
+import { openConnectionPool } from "./service/http/connection-pool.ts";
 
 /** The state of the copy in the last message. */
 export interface LastMessage {
@@ -57,16 +59,23 @@ const PAUSE_MS = 1_000;
 
 /**
  * Posts a message as JSON. `X-Simcat-Signature` is `sha256=` and the hexadecimal HMAC of the body, whose key is the URL as it
- * is set: only the receiver knows it too. Tries three times.
+ * is set: only the receiver knows it too. Tries three times, through the proxy that `environment` names.
  * @throws Error without the URL if no attempt was answered with 2xx, or the signal's reason
  */
-export async function postMessage(url: string, message: object, signal: AbortSignal): Promise<void> {
+export async function postMessage(
+  url: string,
+  message: object,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<void> {
   const body = JSON.stringify(message);
   const headers = {
     "content-type": "application/json",
     "x-simcat-signature": `sha256=${createHmac("sha256", url).update(body).digest("hex")}`,
   };
-  const dispatcher = new EnvHttpProxyAgent({ connect: { timeout: ATTEMPT_MS } });
+  const { origin } = new URL(url);
+  const limits = { concurrency: ATTEMPTS, requestTimeoutMs: ATTEMPT_MS, keepAliveMs: ATTEMPT_MS };
+  const { dispatcher } = openConnectionPool({ origin, environment, ...limits });
   const post = { method: "POST", headers, body, dispatcher, signal } as const;
   try {
     for (let attempt = 1; ; attempt++) {

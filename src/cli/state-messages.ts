@@ -17,7 +17,7 @@ export type SendMessage = (end: RunEnd) => Promise<void>;
  * @throws DatabaseError if the runs cannot be read
  */
 export async function createSender(context: Context, config: Config, pool: Pool): Promise<SendMessage> {
-  const { stop, mask, version } = context;
+  const { environment, stop, mask, version } = context;
   const { notifyUrl } = config;
   if (notifyUrl === null) return async () => {};
   const { formatMessage, nextMessage, postMessage } = await import("../webhook.ts");
@@ -31,7 +31,8 @@ export async function createSender(context: Context, config: Config, pool: Pool)
     last = nextMessage(before, end, now.getTime());
     if (last === before) return;
     try {
-      await postMessage(notifyUrl, formatMessage({ ...end, error: end.error && mask(end.error) }, now, version), stop);
+      const message = formatMessage({ ...end, error: end.error && mask(end.error) }, now, version);
+      await postMessage(notifyUrl, message, environment, stop);
     } catch (error) {
       // A later run of this process tries again. Another process would take the message for sent.
       last = { ...before, at: now.getTime() };

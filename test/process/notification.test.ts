@@ -135,6 +135,23 @@ test("a web hook whose answer has no end has received the message once", async (
   expect(stderr).not.toContain("notification_failed");
 });
 
+test("goes through the proxy of a .env, but not to loopback (fault 233)", async () => {
+  const asked: (string | undefined)[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(request.url);
+    response.end();
+  });
+  const environment = { HTTP_PROXY: `http://127.0.0.1:${await listen(proxy)}` };
+  const { url, received } = await hook(200);
+  const { signal } = new AbortController();
+
+  await postMessage("http://hooks.test/path", {}, environment, signal);
+  await postMessage(url, {}, environment, signal);
+
+  expect(asked).toEqual(["http://hooks.test/path"]);
+  expect(received).toHaveLength(1);
+});
+
 test("posts again after 5 s without an answer, also when garbage is collected meanwhile (fault 228)", async () => {
   let posts = 0;
   const server = createServer((_, response) => {
@@ -145,7 +162,7 @@ test("posts again after 5 s without an answer, also when garbage is collected me
   setFlagsFromString("--expose-gc");
   const collecting = setInterval(runInNewContext("gc"), 200);
 
-  await postMessage(url, {}, new AbortController().signal).finally(() => clearInterval(collecting));
+  await postMessage(url, {}, {}, new AbortController().signal).finally(() => clearInterval(collecting));
 
   expect(posts).toBe(2);
 }, 30_000);
