@@ -153,7 +153,9 @@ let context: Context = {
     isOut: process.stdout.isTTY === true,
     isErr: process.stderr.isTTY === true,
     // Some pseudo-terminals report 0 columns.
-    columns: process.stderr.columns || process.stdout.columns || 80,
+    get columns() {
+      return process.stderr.columns || process.stdout.columns || 80;
+    },
     get rows() {
       return process.stdout.rows || 24;
     },

@@ -46,7 +46,7 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
   const config = loadSettings(context, { service: false, database: true });
   const directory = resolve(options.out);
   const isShown = terminal.isErr && config.logLevel !== "warn" && config.logLevel !== "error";
-  const line = createStatusLine(isShown ? { columns: terminal.columns, draw } : null, (text) =>
+  const line = createStatusLine(isShown ? { terminal, draw } : null, (text) =>
     notify(context, config, "info", "export_progress", text),
   );
   const onProgress = ({ view, index, count, rows }: ExportProgress) =>

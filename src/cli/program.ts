@@ -214,11 +214,13 @@ function withGlobalOptions(context: Context, { quiet, verbose, color }: GlobalOp
   const level = quiet ? "warn" : verbose ? "debug" : undefined;
   const { environment, terminal } = context;
   const isColored = (isTerminal: boolean) => hasColors(color, environment, isTerminal);
+  const colors = { isOutColored: isColored(terminal.isOut), isErrColored: isColored(terminal.isErr) };
   return {
     ...context,
     isQuiet: quiet === true,
     environment: level === undefined ? environment : { ...environment, SIMCAT_LOG_LEVEL: level },
-    terminal: { ...terminal, isOutColored: isColored(terminal.isOut), isErrColored: isColored(terminal.isErr) },
+    // Inherited, because a copy would not follow the size of the window.
+    terminal: Object.assign(Object.create(terminal), colors),
   };
 }
 

@@ -48,7 +48,7 @@ async function pruneOrCount(
   olderThanMs: number,
   { events, dryRun }: Pick<PruneOptions, "events" | "dryRun">,
 ) {
-  const line = createStatusLine(terminal.isErr ? { columns: terminal.columns, draw } : null, () => {});
+  const line = createStatusLine(terminal.isErr ? { terminal, draw } : null, () => {});
   const plan = await planPrune(pool, olderThanMs, events, stop);
   const rows = await (dryRun
     ? countPrunable(pool, plan, stop)

@@ -15,7 +15,7 @@ import type { ServiceConfig } from "./settings.ts";
 export function showProgress({ terminal, draw, mask }: Context, config: Config) {
   const log = createLog(config, terminal.isErr, draw, mask, terminal.isErrColored);
   const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
-  const screen = !isLogged && log.isLevelEnabled("info") ? { columns: terminal.columns, draw } : null;
+  const screen = !isLogged && log.isLevelEnabled("info") ? { terminal, draw } : null;
   const runLog = createRunLog(log);
   const progress = createProgressLine(screen, runLog);
   return { progress, observers: isLogged ? [progress, runLog] : [progress] };

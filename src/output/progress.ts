@@ -4,14 +4,14 @@ import type { RunEvent } from "../sync/run-types.ts";
 
 /** A terminal with a line that is redrawn. */
 export interface Screen {
-  readonly columns: number;
+  readonly terminal: { readonly columns: number };
   /** Writes raw text. */
   readonly draw: (text: string) => void;
 }
 
 /** Overwrites the line before clearing its rest, because clearing it first would flicker. */
-function drawLine({ columns, draw }: Screen, text: string): void {
-  draw(`\r${text.slice(0, Math.max(10, columns - 1))}\x1b[K`);
+function drawLine({ terminal, draw }: Screen, text: string): void {
+  draw(`\r${text.slice(0, Math.max(10, terminal.columns - 1))}\x1b[K`);
 }
 
 export function clearLine({ draw }: Pick<Screen, "draw">): void {

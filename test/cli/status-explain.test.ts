@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { runProgram } from "../../src/cli/program.ts";
 import { status } from "../../src/cli/status.ts";
 import { callCli, createContext, type Environment, runSync } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -77,6 +78,30 @@ describe("status", () => {
       "  copy up to date",
     ]);
     await expect(status(context, { json: false, watch: true })).rejects.toMatchObject({ exitCode: 64 });
+  });
+
+  test("--watch follows the width of the window (fault 234)", async () => {
+    const database = await freshTestDatabase();
+    await insertRun(database, "ok", 3);
+    const stop = new AbortController();
+    const context = createContext({ DATABASE_URL: database.url }, stop.signal);
+    let columns = 80;
+    const ends: (string | undefined)[] = [];
+    const print = (text: string) => {
+      ends.push(text.split("\n").at(-1));
+      columns = 40;
+      if (ends.length === 2) stop.abort(new Error("enough"));
+    };
+    const terminal = {
+      isOut: true,
+      isErr: false,
+      rows: 20,
+      get columns() {
+        return columns;
+      },
+    };
+    expect(await runProgram({ ...context, print, terminal }, ["status", "--watch"])).toBe(0);
+    expect(ends).toEqual(["next: nothing; simcat start keeps the copy up to date", "  copy up to date"]);
   });
 
   test("distinguishes a live run from a dead one by the lease", async () => {

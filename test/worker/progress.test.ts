@@ -28,7 +28,7 @@ test("estimates the remaining time from the rate so far", () => {
 
 test("on a terminal it overwrites one line that fits the width, and clears it at the end", () => {
   let drawn = "";
-  const line = createProgressLine({ columns: 24, draw: (text) => (drawn += text) }, silent);
+  const line = createProgressLine({ terminal: { columns: 24 }, draw: (text) => (drawn += text) }, silent);
   const key = { owner: "ann", name: "A" };
   line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   vi.advanceTimersByTime(199);
@@ -58,7 +58,7 @@ test("without a terminal it logs a line at intervals", () => {
 
 test("on a terminal it names each wait for the service that takes over a second (fault 149)", () => {
   let drawn = "";
-  const line = createProgressLine({ columns: 120, draw: (text) => (drawn = text) }, silent);
+  const line = createProgressLine({ terminal: { columns: 120 }, draw: (text) => (drawn = text) }, silent);
   const shows = (text: string) => expect(drawn).toBe(`\r${text}\u001b[K`);
   line.service({ kind: "sent" });
   vi.advanceTimersByTime(800);
