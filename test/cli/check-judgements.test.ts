@@ -29,7 +29,13 @@ test.each([
     "",
     "simcat supports Postgres 14 to 18; a later simcat may support this one",
   ],
-  [{ readOnly: true }, "fail", 69, "; it refuses writes (a standby?)", "name the primary in DATABASE_URL"],
+  [
+    { readOnly: true },
+    "fail",
+    69,
+    "; it refuses writes: a standby, or default_transaction_read_only is on",
+    "name the primary, or a role that writes, in DATABASE_URL",
+  ],
 ])("a server with %j: %s", (server, result, exitCode, more, hint) => {
   expect(judgeServer({ ...SERVER, ...server }, "postgres://host/sim")).toEqual({
     check: "database",

@@ -243,7 +243,7 @@ describe("check of the database", () => {
     expect(line("encoding")?.hint).toBe("create one with ENCODING 'UTF8'");
   });
 
-  test("a standby, a direct URL without a server, and a schema that must be migrated by hand fail", async () => {
+  test("a standby, a role that only reads (fault 235), a direct URL without a server, and a schema that must be migrated by hand fail", async () => {
     const database = await freshTestDatabase();
     const unreachable = await checkedOn(database, { DATABASE_DIRECT_URL: `postgres://bo:x@${CLOSED}/sim` });
     expect(unreachable.exitCode).toBe(69);
@@ -258,7 +258,10 @@ describe("check of the database", () => {
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
     const standby = await checkedOn(database);
     expect(standby.exitCode).toBe(69);
-    expect(standby.line("database")).toMatchObject({ result: "fail", hint: "name the primary in DATABASE_URL" });
+    expect(standby.line("database")).toMatchObject({
+      result: "fail",
+      hint: "name the primary, or a role that writes, in DATABASE_URL",
+    });
   });
 
   test("a direct URL that leads to another database produces a warning", async () => {

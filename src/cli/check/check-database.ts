@@ -150,8 +150,8 @@ export function judgeServer(server: SessionServer, where: string): CheckLine {
   const supported = `simcat supports Postgres ${MIN_MAJOR} to ${MAX_MAJOR}`;
   if (major < MIN_MAJOR) return fail("database", EXIT.configuration, text, `${supported}: use one of these`);
   if (readOnly) {
-    const refused = `${text}; it refuses writes (a standby?)`;
-    return fail("database", EXIT.databaseFailed, refused, "name the primary in DATABASE_URL");
+    const refused = `${text}; it refuses writes: a standby, or default_transaction_read_only is on`;
+    return fail("database", EXIT.databaseFailed, refused, "name the primary, or a role that writes, in DATABASE_URL");
   }
   if (major > MAX_MAJOR) return warn("database", text, `${supported}; a later simcat may support this one`);
   return ok("database", text);
