@@ -57,7 +57,7 @@ const refusal = async (...args: readonly string[]) => {
 
 describe("simcat query", () => {
   test.each(["error", "debug5"])(
-    "says why a moment before the history has no rows, if client_min_messages is %s (fault 232)",
+    "says why a moment before the history has no rows, if client_min_messages is %s (fault 230)",
     async (level) => {
       const DATABASE_URL = `${database().url}?options=-c%20client_min_messages%3D${level}`;
       const sql = "SELECT owner FROM libraries_as_of('1970-01-01')";
@@ -260,7 +260,7 @@ describe("simcat libraries", () => {
       ["--owner", "ann", "--owner", "bob", "a*e"],
       ["ann/forest", "bob/50% fire/water", "bob/lake"],
     ],
-  ])("finds with %j what OWNER/NAME contains, in any case (fault 231)", async (args, expected) => {
+  ])("finds with %j what OWNER/NAME contains, in any case (fault 230)", async (args, expected) => {
     const rows = JSON.parse(await answer("libraries", ...args, "--json"));
     expect(rows.map((row: { owner: string; library_name: string }) => `${row.owner}/${row.library_name}`)).toEqual(
       expected,

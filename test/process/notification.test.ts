@@ -135,7 +135,7 @@ test("a web hook whose answer has no end has received the message once", async (
   expect(stderr).not.toContain("notification_failed");
 });
 
-test("goes through the proxy of a .env, but not to loopback (fault 233)", async () => {
+test("goes through the proxy of a .env, but not to loopback (fault 228)", async () => {
   const asked: (string | undefined)[] = [];
   const proxy = createServer((request, response) => {
     asked.push(request.url);
