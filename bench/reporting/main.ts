@@ -29,7 +29,7 @@ async function measure(connection: Connection, sql: string): Promise<number> {
 
 async function measureAll({ pool }: Database): Promise<void> {
   const connection = await pool.connect();
-  await connection.query("SET jit = off; SET timezone = 'UTC'");
+  await connection.query("SET jit = off; SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'");
   console.log("| View or function | Pattern | ms |\n|---|---|---|");
   for (const { view, pattern, sql } of queries(FULL.runs)) {
     if (views.length > 0 && !views.some((name) => view.startsWith(name))) continue;
