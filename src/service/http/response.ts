@@ -19,7 +19,9 @@ export function header(headers: IncomingHttpHeaders, name: string): string | nul
  * malformed or over a year.
  */
 export function cachedMs(headers: IncomingHttpHeaders): number {
-  const ages = (header(headers, "age") ?? "0").split(",").map((age) => age.trim());
+  const value = header(headers, "age");
+  if (value === null) return 0;
+  const ages = value.split(",").map((age) => age.trim());
   if (!ages.every((age) => /^\d+(\.\d*)?$/.test(age))) return Number.POSITIVE_INFINITY;
   const longest = Math.max(...ages.map(Number)) * 1000;
   return longest > YEAR_MS ? Number.POSITIVE_INFINITY : longest;
@@ -53,10 +55,17 @@ export function hasNextPage(link: string): boolean {
   return false;
 }
 
+/** The responses of one second have the same date. */
+let lastDate = { text: "", at: null as number | null };
+
 /** Milliseconds since the epoch; null if the text is not of the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). */
 export function parseHttpDate(text: string): number | null {
-  const date = new Date(text);
-  return Number.isNaN(date.getTime()) || date.toUTCString() !== text ? null : date.getTime();
+  if (text !== lastDate.text) {
+    const date = new Date(text);
+    const isValid = !Number.isNaN(date.getTime()) && date.toUTCString() === text;
+    lastDate = { text, at: isValid ? date.getTime() : null };
+  }
+  return lastDate.at;
 }
 
 const BOM = Buffer.from("\ufeff");
