@@ -1,6 +1,5 @@
 import {
   type FieldTable,
-  type FieldValues,
   LIST_FIELDS,
   type LibraryKey,
   type Reject,
@@ -108,19 +107,14 @@ export function wrongField(object: JsonObject, field: string, type: FieldTable[s
 
 const TYPE_OF = { string: "string", integer: "number", boolean: "boolean" } as const;
 
-/** The values of an object's fields, or the error of the first that is of another type. Integers may be rounded. */
-export function readFields<Fields extends FieldTable>(
-  object: JsonObject,
-  fields: Fields,
-): { readonly values: FieldValues<Fields>; readonly error: null } | { readonly error: ItemError } {
-  const values: Record<string, unknown> = {};
+/** The error of the first of these fields that is of another type; null if each is of its type, null or absent. */
+export function findWrongField(object: JsonObject, fields: FieldTable): ItemError | null {
   for (const name in fields) {
-    const type: FieldTable[string] = fields[name] ?? "string";
     const value = object[name] ?? null;
-    if (value !== null && typeof value !== TYPE_OF[type]) return { error: wrongField(object, name, type) };
-    values[name] = value;
+    const type = fields[name] ?? "string";
+    if (value !== null && typeof value !== TYPE_OF[type]) return wrongField(object, name, type);
   }
-  return { values: values as FieldValues<Fields>, error: null };
+  return null;
 }
 
 /** The most bytes of one item: parsing takes about twenty times its size in memory. */

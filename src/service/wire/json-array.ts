@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { EXCERPT_BYTES, hasPlaceholder, InvalidResponse, MAX_ITEM_BYTES, MOCK_ADVICE } from "./item-checks.ts";
+import { isPlain } from "./storable-json.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -74,6 +75,8 @@ export interface ByteSource {
 export interface ListItem {
   readonly source: string;
   readonly value: unknown;
+  /** As `isPlain` says of the source, or of a text that contains it. */
+  readonly isPlain: boolean;
 }
 
 export interface ArraySplitter {
@@ -102,9 +105,9 @@ function guessEnd(text: string, from: number): number {
 }
 
 /** Null if the text is not well-formed JSON. */
-function parseItem(source: string): ListItem | null {
+function parseItem(source: string, isPlain: boolean): ListItem | null {
   try {
-    return { source, value: JSON.parse(source) };
+    return { source, value: JSON.parse(source), isPlain };
   } catch {
     return null;
   }
@@ -150,12 +153,12 @@ export function createArraySplitter(): ArraySplitter {
     pendingBytes = 0;
     scan = startScan();
     const text = bytes.toString("utf8");
-    if (size > MAX_ITEM_BYTES) return { source: text, value: undefined };
+    if (size > MAX_ITEM_BYTES) return { source: text, value: undefined, isPlain: false };
     // One malformed item makes the whole response invalid.
     if (!isUtf8(bytes)) throw invalidItem("not UTF-8");
-    const item = parseItem(text);
+    const item = parseItem(text, isPlain(text));
     // The text is valid JSON, so `trim` removes only JSON's own white space.
-    if (item !== null) return { source: item.source.trim(), value: item.value };
+    if (item !== null) return { ...item, source: text.trim() };
     if (NOT_SPACE.test(text)) throw invalidItem("not well-formed JSON");
     if (isLast && itemCount === 0) return null;
     throw new InvalidResponse(`no item ${itemCount + 1} in the list`);
@@ -164,6 +167,7 @@ export function createArraySplitter(): ArraySplitter {
   function push(bytes: Buffer): ListItem[] {
     const items: ListItem[] = [];
     const text = bytes.toString("latin1");
+    const isBatchPlain = isPlain(text);
     let mayGuess = !hasMisguessed && isUtf8(bytes);
     let start = 0;
     if (phase === "start") {
@@ -179,7 +183,8 @@ export function createArraySplitter(): ArraySplitter {
       if (mayGuess && pendingBytes === 0 && bytes[start] === OPEN_OBJECT) {
         end = guessEnd(text, start);
         // Text that begins an object and is well-formed JSON is the whole object, so the guess was right.
-        if (end !== -1 && end - start <= MAX_ITEM_BYTES) item = parseItem(bytes.toString("utf8", start, end));
+        if (end !== -1 && end - start <= MAX_ITEM_BYTES)
+          item = parseItem(bytes.toString("utf8", start, end), isBatchPlain);
         mayGuess = item !== null;
         hasMisguessed = end !== -1 && item === null;
       }

@@ -99,7 +99,7 @@ export function createListingReader(defaultOwner: string | null, isKept: KeyFilt
     libraries.replace(index, { key, lastModified: isSameDate ? lastModified : null, source: null });
   }
 
-  function addAddressed(key: LibraryKey, entry: JsonObject, source: string): void {
+  function addAddressed(key: LibraryKey, entry: JsonObject, { source, isPlain }: ListItem): void {
     const unaddressable = findUnaddressable(key);
     if (unaddressable !== null) {
       reject(key, unaddressable, source);
@@ -109,20 +109,21 @@ export function createListingReader(defaultOwner: string | null, isKept: KeyFilt
       libraries.addElsewhere(key);
       return;
     }
-    const content = readEntryContent(entry, source);
+    const content = readEntryContent(entry, source, isPlain);
     const index = libraries.find(key);
     if (index === undefined) addNew(key, content, source);
     else addRepeated(index, content, source);
   }
 
-  function add({ source, value: entry }: ListItem): void {
+  function add(item: ListItem): void {
+    const { source, value: entry } = item;
     check.add(entry);
     if (!isJsonObject(entry)) {
       rejectUnread(notAnObject(entry), source);
       return;
     }
     const key = readKey(entry, defaultOwner);
-    if ("owner" in key) addAddressed(key, entry, source);
+    if ("owner" in key) addAddressed(key, entry, item);
     else if (mayBeStored(key)) rejectUnread(key, source);
     else reject(null, key, source);
   }
@@ -183,8 +184,8 @@ interface EntryContent {
   readonly error: ItemError | null;
 }
 
-function readEntryContent(entry: JsonObject, source: string): EntryContent {
-  const error = findUnstorable(source, entry);
+function readEntryContent(entry: JsonObject, source: string, isPlain: boolean): EntryContent {
+  const error = findUnstorable(source, entry, isPlain);
   if (error !== null) return { lastModified: null, error };
   const { lastModified = null } = entry;
   if (lastModified === null || typeof lastModified === "string") return { lastModified, error: null };

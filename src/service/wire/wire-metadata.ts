@@ -1,7 +1,15 @@
 import { isUtf8 } from "node:buffer";
-import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
+import {
+  type FieldValues,
+  type LibraryKey,
+  METADATA_FIELDS,
+  type Metadata,
+  type MetadataField,
+  type Reject,
+} from "../../model.ts";
 import {
   EXCERPT_BYTES,
+  findWrongField,
   hasAnyField,
   InvalidResponse,
   type ItemError,
@@ -9,7 +17,6 @@ import {
   isPlaceholder,
   MAX_ITEM_BYTES,
   MOCK_ADVICE,
-  readFields,
   rejectItem,
   TOO_LARGE,
 } from "./item-checks.ts";
@@ -39,6 +46,7 @@ export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<P
   return { bytes, ...parseMetadata(key, bytes) };
 }
 
+type MetadataValues = FieldValues<typeof METADATA_FIELDS>;
 const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
 
 /**
@@ -46,9 +54,10 @@ const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
  * @throws InvalidResponse
  */
 export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
-  const object = parseBody(bytes);
+  const text = bytes.toString("utf8");
+  const object = parseBody(bytes, text);
   // The text is valid JSON, so `trim` removes nothing but JSON's own white space.
-  const source = bytes.toString("utf8").trim();
+  const source = text.trim();
   if (!isJsonObject(object)) throw notMetadata(source);
   if (!hasAnyField(object, METADATA_FIELDS)) {
     throw new InvalidResponse("an object without any field of library metadata");
@@ -57,10 +66,15 @@ export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
   const reject = (error: ItemError) => ({ metadata: null, rejects: [rejectItem(key, "metadata", error, source)] });
   const unstorable = findUnstorable(source, object);
   if (unstorable !== null) return reject(unstorable);
-  const fields = readFields(object, METADATA_FIELDS);
-  if (fields.error !== null) return reject(fields.error);
-  const absent = FIELD_NAMES.filter((name) => !Object.hasOwn(object, name));
-  return { metadata: { ...fields.values, absent, source }, rejects: [] };
+  const wrong = findWrongField(object, METADATA_FIELDS);
+  if (wrong !== null) return reject(wrong);
+  const absent: MetadataField[] = [];
+  const values: Record<string, unknown> = {};
+  for (const name of FIELD_NAMES) {
+    if (!Object.hasOwn(object, name)) absent.push(name);
+    values[name] = object[name] ?? null;
+  }
+  return { metadata: { ...(values as MetadataValues), absent, source }, rejects: [] };
 }
 
 function rejectTooLarge(key: LibraryKey, beginning: Buffer): ParsedMetadata {
@@ -69,8 +83,7 @@ function rejectTooLarge(key: LibraryKey, beginning: Buffer): ParsedMetadata {
   return { metadata: null, rejects: [rejectItem(key, "metadata", TOO_LARGE, source)] };
 }
 
-function parseBody(bytes: Buffer): unknown {
-  const text = bytes.toString("utf8");
+function parseBody(bytes: Buffer, text: string): unknown {
   try {
     if (isUtf8(bytes)) return JSON.parse(text);
   } catch {

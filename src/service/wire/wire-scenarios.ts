@@ -2,6 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import type { StopSignal } from "../../async.ts";
 import {
   type DriftField,
+  type FieldValues,
   type LibraryKey,
   type Reject,
   SCENARIO_FIELDS,
@@ -12,11 +13,11 @@ import {
 import { createIdSet } from "../../off-heap.ts";
 import {
   createListCheck,
+  findWrongField,
   type ItemError,
   isJsonObject,
   type JsonObject,
   notAnObject,
-  readFields,
   rejectItem,
   wrongField,
 } from "./item-checks.ts";
@@ -91,13 +92,13 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal
     rejects.push(rejectItem(key, "scenario", error, payloadChars > MAX_PAYLOAD_CHARS ? "" : source));
   }
 
-  function readItem({ source, value }: ListItem): Scenario | BadScenario {
+  function readItem({ source, value, isPlain }: ListItem): Scenario | BadScenario {
     check.add(value);
     if (!isJsonObject(value)) return { id: null, error: notAnObject(value) };
     if (Object.hasOwn(value, "scenarioName")) present.scenarioName++;
     if (Object.hasOwn(value, "isResult")) present.isResult++;
     if (Object.hasOwn(value, "lastModified")) present.lastModified++;
-    return readScenario(value, source);
+    return readScenario(value, source, isPlain);
   }
 
   /** Compares items with the first ones of their ids. */
@@ -163,18 +164,19 @@ interface RepeatedItem {
   readonly error: ItemError | null;
 }
 
-function readScenario(object: JsonObject, source: string): Scenario | BadScenario {
-  const mayBeRounded = mayLoseDigits(source);
-  const unstorable = findUnstorable(source, object, mayBeRounded);
+function readScenario(object: JsonObject, source: string, isPlain: boolean): Scenario | BadScenario {
+  const mayBeRounded = !isPlain && mayLoseDigits(source);
+  const unstorable = findUnstorable(source, object, isPlain);
   const id = readInteger(object, "scenarioId", source, mayBeRounded);
   if (isItemError(id)) return { id: null, error: unstorable ?? id };
   if (unstorable !== null) return { id, error: unstorable };
   const parent = object.parentId ?? null;
   const parentId = parent === null ? null : readInteger(object, "parentId", source, mayBeRounded);
   if (isItemError(parentId)) return { id, error: parentId };
-  const fields = readFields(object, SCENARIO_FIELDS);
-  if (fields.error !== null) return { id, error: fields.error };
-  const { scenarioName: name, isResult, lastModified, description } = fields.values;
+  const error = findWrongField(object, SCENARIO_FIELDS);
+  if (error !== null) return { id, error };
+  const sent: Partial<FieldValues<typeof SCENARIO_FIELDS>> = object;
+  const { scenarioName: name = null, isResult = null, lastModified = null, description = null } = sent;
   return { id, parentId, name, isResult, lastModified, description, source };
 }
 
