@@ -120,7 +120,7 @@ export function checkDrift(
     if (isOverwritten && drifts[0])
       wrong.push(`drift: ${heard.run} overwrote ${one.key}, which lost ${drifts[0].field}`);
     // An answer that names another library says nothing about the peer that was asked.
-    const isClear = plan.weather.content === 0 && plan.weather.swaps === 0;
+    const isClear = plan.weather.content === 0 && plan.weather.swaps === 0 && !heard.aged;
     const isCertain = isCompleted && plan.accidents.length === 0 && isClear;
     if (isCertain && failed.get(one.key) === "drift" && !mayFail) {
       wrong.push(`drift: ${heard.run} failed ${one.key}, which lost ${losses.map(({ field }) => field).join()}`);

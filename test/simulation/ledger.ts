@@ -42,6 +42,8 @@ export interface Heard {
   readonly whole: Set<string>;
   /** The run received false or old data that it has to accept. */
   misled: boolean;
+  /** A cache answered for content, which proves nothing about a field. */
+  aged: boolean;
   /** Libraries whose requests were answered with another listed library's content. */
   readonly swapped: Set<string>;
 }
@@ -97,6 +99,7 @@ export function openLedger(maxRemovedPercent: number) {
         answers: new Map(),
         whole: new Set(),
         misled: false,
+        aged: false,
         swapped: new Set(),
       };
       open.push(heard);

@@ -158,6 +158,7 @@ export async function startSimService(options: SimServiceOptions) {
     const said = library === undefined ? nothing : right(library, corruption);
     const { content } = corruption;
     if (content === "lie" || content === "aged" || content === "drift" || content === "misnamed") mislead(heard, key);
+    if (content === "aged") heard.aged = true;
     if (content === "lie" || content === "drift") lied.add(key);
     if (what === "metadata") reads.set(key, (reads.get(key) ?? 0) + 1);
     ledger.said(heard, key, what, said);
