@@ -1,27 +1,20 @@
--- libraries_behind no longer counts libraries whose date only has not settled; three columns are new.
 CREATE OR REPLACE VIEW simcat_report.data_complete_as_of AS
 SELECT c.complete_as_of, now() - c.complete_as_of AS age,
   whole.run_id AS last_whole_run_id, whole.started_at AS last_whole_run_started_at, whole.status AS last_whole_run_status,
-  f.libraries_behind,
-  behind.owner AS furthest_behind_owner, behind.library_name AS furthest_behind_library,
-  CASE WHEN f.libraries = f.read AND whole.run_id IS NOT NULL AND f.read > 0 THEN least(whole.as_of, f.oldest_read) END
-    AS every_library_read_since,
+  f.libraries_behind, behind.owner AS furthest_behind_owner, behind.library_name AS furthest_behind_library,
+  CASE WHEN f.libraries = f.read AND whole.run_id IS NOT NULL AND f.read > 0 THEN least(whole.as_of, f.oldest_read) END AS every_library_read_since,
   (
     SELECT count(*) FROM simcat.rejects x
     -- If a text in another field cannot be stored, the key is known.
     WHERE x.kind = 'listing' AND (x.code = 'unaddressable' OR x.code = 'bad_text' AND x.owner IS NULL) AND x.resolved_at IS NULL
   ) AS unaddressable_libraries,
-  (
-    SELECT greatest(first.finished_at, (SELECT max(p.cutoff) FROM simcat.prunes p))
-    FROM (SELECT r.finished_at FROM simcat_report.run_history r WHERE r.saw_everything ORDER BY r.run_id LIMIT 1) AS first
-  ) AS history_complete_since,
-  extract(epoch FROM now() - c.complete_as_of)::double precision AS age_seconds,
-  f.libraries_settling,
-  (
-    SELECT greatest(first.finished_at, (SELECT max(p.cutoff) FROM simcat.prunes p WHERE p.events))
-    FROM (SELECT r.finished_at FROM simcat_report.run_history r WHERE r.saw_everything ORDER BY r.run_id LIMIT 1) AS first
-  ) AS events_complete_since
+  CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(p.cutoff) FROM simcat.prunes p)) END AS history_complete_since,
+  extract(epoch FROM now() - c.complete_as_of)::double precision AS age_seconds, f.libraries_settling,
+  CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(p.cutoff) FROM simcat.prunes p WHERE p.events)) END AS events_complete_since
 FROM (SELECT 1) AS one
+LEFT JOIN (
+  SELECT r.finished_at AS at FROM simcat_report.run_history r WHERE r.saw_everything ORDER BY r.run_id LIMIT 1
+) AS began ON true
 LEFT JOIN (
   -- A listing that a cache had stored shows the service as of that time.
   SELECT h.run_id, h.started_at, h.status, least(h.started_at, r.listing_as_of) AS as_of

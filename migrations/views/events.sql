@@ -8,8 +8,7 @@ SELECT CASE WHEN e.scenario_id IS NULL THEN 'library' ELSE 'scenario' END AS ent
     WHEN e.kind = 'removed' THEN -1
     ELSE 1
   END AS library_change,
-  e.scenarios AS scenario_change, e.results AS result_change, e.bytes AS byte_change,
-  move.run_id IS NOT NULL AS is_move
+  e.scenarios AS scenario_change, e.results AS result_change, e.bytes AS byte_change, move.run_id IS NOT NULL AS is_move
 FROM simcat.events e
 LEFT JOIN (
   SELECT DISTINCT m.run_id, side.owner, m.library_name
