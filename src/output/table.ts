@@ -54,6 +54,8 @@ function toCells(column: TableColumn, rows: readonly (readonly string[])[], inde
 
 /** Leaves out spare columns, then narrows the widest text, until the table fits or every text has its least width. */
 function fitColumns(all: readonly Cells[], columns: number): readonly Cells[] {
+  // A text of megabytes is not narrowed one by one.
+  for (const one of all) if (!one.right) one.width = Math.min(one.width, columns);
   let kept = all;
   while (totalOf(kept) > columns) {
     const [spare] = kept.filter((one) => one.spare).sort((a, b) => (b.spare ?? 0) - (a.spare ?? 0));

@@ -39,6 +39,14 @@ test("a column is cut to its least width at the most, then the lines are", () =>
   expect(lines(formatTable(["a", "b"], rows, 17))).toEqual(["a         b", "abcdefg…  abcdef…"]);
 });
 
+test("a text of megabytes is cut at once", () => {
+  const others = Array.from({ length: 15 }, (_, at) => `c${at}`);
+  const begunAt = performance.now();
+  const lines = formatTable(["text", ...others], [["x".repeat(4_000_000), ...others]], 100).split("\n");
+  expect(performance.now() - begunAt).toBeLessThan(2_000);
+  expect(lines[1]).toMatch(/^x+… {2}c0 .* c14$/);
+});
+
 test("a number is never cut, because the rest would be another number", () => {
   const rows = [["1,234,567,890", "a library with a long name"]];
   expect(lines(formatTable(["count", "library"], rows, 26))).toEqual([
