@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
-import { isPlain } from "../../src/service/wire/storable-json.ts";
+import { isPlainText } from "../../src/service/wire/storable-json.ts";
 import { createListingReader } from "../../src/service/wire/wire-listing.ts";
 
 function read(sources: readonly string[], defaultOwner: string | null = null) {
   const reader = createListingReader(defaultOwner);
-  for (const source of sources) reader.add({ source, value: JSON.parse(source), isPlain: isPlain(source) });
+  for (const source of sources) reader.add({ source, value: JSON.parse(source), isPlain: isPlainText(source) });
   const { libraries, ...rest } = reader.finish();
   return { libraries: [...libraries], ...rest };
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Scenario, ScenarioId } from "../../src/model.ts";
 import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
-import { isPlain } from "../../src/service/wire/storable-json.ts";
+import { isPlainText } from "../../src/service/wire/storable-json.ts";
 import { createScenarioReader, type ScenarioList } from "../../src/service/wire/wire-scenarios.ts";
 import { type CollectingSink, collect } from "./service-under-test.ts";
 
@@ -37,7 +37,7 @@ interface Read extends ScenarioList {
 async function read(...batches: readonly (readonly string[])[]): Promise<Read> {
   const sink = collectBatches();
   const reader = createScenarioReader(KEY, sink, new AbortController().signal);
-  const toItem = (source: string) => ({ source, value: JSON.parse(source), isPlain: isPlain(source) });
+  const toItem = (source: string) => ({ source, value: JSON.parse(source), isPlain: isPlainText(source) });
   for (const sources of batches) await reader.add(sources.map(toItem));
   return { ...(await reader.finish()), scenarios: [...sink.scenarios.values()], batches: sink.batches };
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { EXCERPT_BYTES, hasPlaceholder, InvalidResponse, MAX_ITEM_BYTES, MOCK_ADVICE } from "./item-checks.ts";
-import { isPlain } from "./storable-json.ts";
+import { isPlainText } from "./storable-json.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -75,7 +75,7 @@ export interface ByteSource {
 export interface ListItem {
   readonly source: string;
   readonly value: unknown;
-  /** As `isPlain` says of the source, or of a text that contains it. */
+  /** As `isPlainText` says of the source, or of a text that contains it. */
   readonly isPlain: boolean;
 }
 
@@ -156,7 +156,7 @@ export function createArraySplitter(): ArraySplitter {
     if (size > MAX_ITEM_BYTES) return { source: text, value: undefined, isPlain: false };
     // One malformed item makes the whole response invalid.
     if (!isUtf8(bytes)) throw invalidItem("not UTF-8");
-    const item = parseItem(text, isPlain(text));
+    const item = parseItem(text, isPlainText(text));
     // The text is valid JSON, so `trim` removes only JSON's own white space.
     if (item !== null) return { ...item, source: text.trim() };
     if (NOT_SPACE.test(text)) throw invalidItem("not well-formed JSON");
@@ -167,7 +167,7 @@ export function createArraySplitter(): ArraySplitter {
   function push(bytes: Buffer): ListItem[] {
     const items: ListItem[] = [];
     const text = bytes.toString("latin1");
-    const isBatchPlain = isPlain(text);
+    const isBatchPlain = isPlainText(text);
     let mayGuess = !hasMisguessed && isUtf8(bytes);
     let start = 0;
     if (phase === "start") {

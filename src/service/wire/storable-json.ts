@@ -4,10 +4,10 @@ import type { ItemError } from "./item-checks.ts";
 const NUL = "\u0000";
 
 /**
- * True if JSON text has no escape `\\u`, and no number that `JSON.parse` may round. One look at a batch of items takes a third of
+ * True if JSON text has no escape `\u`, and no number that `JSON.parse` may round. One look at a batch of items takes a third of
  * the time that looking at each of them does.
  */
-export function isPlain(text: string): boolean {
+export function isPlainText(text: string): boolean {
   return !text.includes("\\u") && !mayLoseDigits(text);
 }
 
