@@ -54,8 +54,9 @@ export async function get<T>(
   let successesBefore = limiter.successes();
   let waitedMs = 0;
   let busyAnswers = 0;
+  let next = request;
   for (;;) {
-    const answer = await attempt(context, { ...request, hasWaited: failures > 0 }, signal);
+    const answer = await attempt(context, next, signal);
     if (!(answer instanceof AttemptFailure)) {
       counters.throttled += busyAnswers;
       return answer;
@@ -82,6 +83,7 @@ export async function get<T>(
     waitedMs += delayMs;
     counters.retries++;
     failures++;
+    next = { ...request, hasWaited: true };
     if (decision.counted) attemptsUsed++;
   }
 }

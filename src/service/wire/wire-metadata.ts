@@ -1,12 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import {
-  type FieldValues,
-  type LibraryKey,
-  METADATA_FIELDS,
-  type Metadata,
-  type MetadataField,
-  type Reject,
-} from "../../model.ts";
+import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
 import {
   EXCERPT_BYTES,
   findWrongField,
@@ -46,7 +39,6 @@ export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<P
   return { bytes, ...parseMetadata(key, bytes) };
 }
 
-type MetadataValues = FieldValues<typeof METADATA_FIELDS>;
 const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
 
 /**
@@ -69,12 +61,13 @@ export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
   const wrong = findWrongField(object, METADATA_FIELDS);
   if (wrong !== null) return reject(wrong);
   const absent: MetadataField[] = [];
-  const values: Record<string, unknown> = {};
+  // Filled in place: to spread the values into another object took half of the time of this function.
+  const metadata: Record<string, unknown> = { absent, source };
   for (const name of FIELD_NAMES) {
     if (!Object.hasOwn(object, name)) absent.push(name);
-    values[name] = object[name] ?? null;
+    metadata[name] = object[name] ?? null;
   }
-  return { metadata: { ...(values as MetadataValues), absent, source }, rejects: [] };
+  return { metadata: metadata as unknown as Metadata, rejects: [] };
 }
 
 function rejectTooLarge(key: LibraryKey, beginning: Buffer): ParsedMetadata {
