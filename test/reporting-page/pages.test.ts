@@ -301,6 +301,15 @@ describe("the report", () => {
     expect(page).toContain("4 parents, 2 results<br>+1 since 10 Oct 2026, until 9 Nov 2026</small>");
   });
 
+  test("shows no change of the storage if a size became known or unknown (fault 243)", () => {
+    const storage = (sizesUnread: number) => {
+      const now = counted({ libraries: 4, parents: 4, results: 2, bytes: 512, sizesUnread });
+      return formatOne({ growth: twoDays, ...now }).page;
+    };
+    expect(storage(0)).toContain("<dt>stored</dt><dd>512 B<small>\u2212512 B in 30 days</small>");
+    expect(storage(1)).toContain("<dt>stored</dt><dd>512 B<small>without 1 library of unknown size</small>");
+  });
+
   test("does not count content as new that was listed from the start and read first later", () => {
     const growth = [{ ...grown("2026-10-21"), readLater: { libraries: 8, scenarios: 48, bytes: 2048 } }, ...twoDays];
     const now = counted({ libraries: 12, parents: 54, results: 2 });

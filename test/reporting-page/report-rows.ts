@@ -67,6 +67,7 @@ export const activeDays = (countOf: (daysAgo: number) => number) =>
 export const snapshot = <Row extends { readonly day: Date }>(row: Row) => ({
   active: 1,
   stale: null,
+  sizesUnread: 0,
   ...row,
   readLater: { libraries: 0, scenarios: 0, bytes: 0 },
   hasEvents: true,

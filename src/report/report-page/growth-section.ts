@@ -29,6 +29,7 @@ interface Amounts extends Readonly<Record<Exclude<Amount, "active" | "stale">, n
 }
 
 interface GrowthRow extends Amounts {
+  readonly sizesUnread: number;
   /** The content that a run read first after this snapshot, although it was listed when the history began: it was not added. */
   readonly readLater: Readonly<Record<"libraries" | "scenarios" | "bytes", number>>;
   /** Whether all events since then are there. A prune may delete those that tell what was only read later. */
@@ -62,7 +63,8 @@ export function recentGrowth(rows: GrowthRows) {
   return {
     libraries: format(libraries, formatCount),
     scenarios: format(scenarios, formatCount),
-    bytes: format(bytes, formatBytes),
+    // A size that became known, or unknown, is no change of the storage.
+    bytes: start.sizesUnread === rows.libraries.sizesUnread ? format(bytes, formatBytes) : null,
   };
 }
 
@@ -78,7 +80,7 @@ WITH loaded AS MATERIALIZED (
   FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id
 )
 SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
-  sum(results)::float8 AS results, sum(bytes)::float8 AS bytes, sum(active)::float8 AS active, sum(stale)::float8 AS stale,
+  sum(results)::float8 AS results, sum(bytes)::float8 AS bytes, sum(sizes_unread)::float8 AS "sizesUnread", sum(active)::float8 AS active, sum(stale)::float8 AS stale,
   max(taken_at) >= coalesce((SELECT max(cutoff) FROM simcat_report.prune_history WHERE events), '-infinity') AS "hasEvents",
   (SELECT json_build_object('libraries', coalesce(sum(l.libraries), 0), 'scenarios', coalesce(sum(l.scenarios), 0),
       'bytes', coalesce(sum(l.bytes), 0)) FROM loaded l WHERE l.at > max(d.taken_at)) AS "readLater"
