@@ -1,7 +1,7 @@
 /**
- * The stored fields of libraries and scenarios, one line each. A line gives the column, whether a changed value makes a
- * version, and where the value comes from. Derived from these lines: the tables and their history, the staging table, the
- * statements that store the rows, the columns that `verify` compares, and the version of the content hash.
+ * The stored fields of libraries and scenarios: of each the column, whether a changed value makes a version, and where the value
+ * comes from. Derived from them: the tables and their history, the staging table, the statements that store the rows, the columns
+ * that `verify` compares, and the version of the content hash.
  */
 import { bigint, boolean, customType, jsonb, type PgColumnBuilderBase, text, timestamp } from "drizzle-orm/pg-core";
 import type { ListedLibrary, Metadata, Scenario } from "../model.ts";

@@ -1,5 +1,6 @@
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { ContentError } from "../../errors.ts";
+import type { Connection } from "../connect.ts";
 import { databaseError, driverError, isLockTimeout, mayComeFromRows } from "../db-errors.ts";
 import type { Lease } from "../lease.ts";
 import * as schema from "../schema.ts";
@@ -92,19 +93,20 @@ interface SavedHalves<T, Result> {
 }
 
 /**
- * Calls `save`, which writes items in one transaction; without items it does not. If the database refuses the rows of an item, it
- * saves the two halves separately, and so on, until each refused item is in a batch of its own and all others are stored. One refused
- * item of n costs 2 log2 n transactions.
+ * Writes items in one transaction, by `work`; no items need none. If the database refuses the rows of an item, it writes the two halves
+ * separately, and so on, until each refused item is in a batch of its own and all others are stored. One refused item of n costs
+ * 2 log2 n transactions.
  */
 export async function saveInHalves<T, Result>(
   items: readonly T[],
   lease: Pick<Lease, "write">,
-  operation: string,
-  save: (items: readonly T[], patience: LockPatience) => Promise<Result>,
+  options: TransactionOptions<Result>,
+  work: (connection: Connection, items: readonly T[]) => Promise<Result>,
 ): Promise<SavedHalves<T, Result>> {
   const saved: SavedHalves<T, Result> = { written: [], refused: [] };
-  const saveOnce = async (some: readonly T[], patience: LockPatience) => {
-    saved.written.push({ items: some, result: await save(some, patience) });
+  const write = async (some: readonly T[], patience: LockPatience) => {
+    const result = await lease.write({ ...options, ...patience }, (connection) => work(connection, some));
+    saved.written.push({ items: some, result });
   };
   const split = async (some: readonly T[], error: unknown): Promise<void> => {
     const [only] = some;
@@ -115,7 +117,7 @@ export async function saveInHalves<T, Result>(
     const middle = some.length >> 1;
     for (const half of [some.slice(0, middle), some.slice(middle)]) {
       try {
-        await saveOnce(half, PART);
+        await write(half, PART);
       } catch (refusal) {
         if (!mayComeFromRows(refusal)) throw refusal;
         await split(half, refusal);
@@ -124,7 +126,7 @@ export async function saveInHalves<T, Result>(
   };
   if (items.length === 0) return saved;
   try {
-    await detectRefusedRows(lease, operation, (patience) => saveOnce(items, patience));
+    await detectRefusedRows(lease, options.operation, (patience) => write(items, patience));
   } catch (error) {
     if (!(error instanceof RefusedRows)) throw error;
     await split(items, error.cause);

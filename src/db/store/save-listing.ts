@@ -6,7 +6,7 @@ import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
 import type { TransactionOptions } from "../transaction.ts";
 import { nextVersionStart } from "./columns.ts";
 import { LIBRARY_EVENT } from "./event-sql.ts";
-import { type LockPatience, refusedByDatabase, saveInHalves } from "./refused-rows.ts";
+import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
 import { supersedeLibrary } from "./save-libraries.ts";
 import { saveListingRejects } from "./save-rejects.ts";
 
@@ -108,8 +108,8 @@ export class ListingWriter {
     );
     // Rejects are written together, because each of them may resolve others.
     const together = rejects.length > 0 || isOver !== null ? [rejects] : [];
-    const { refused } = await saveInHalves(together, lease, options.operation, (_, patience) =>
-      lease.write({ ...options, ...patience }, (connection) => saveListingRejects(connection, runId, rejects, isOver)),
+    const { refused } = await saveInHalves(together, lease, options, (connection) =>
+      saveListingRejects(connection, runId, rejects, isOver),
     );
     const [refusal] = refused.map(({ error }) => mask(refusedByDatabase(options.operation, error).message));
     return refusal ?? null;
@@ -122,17 +122,15 @@ export class ListingWriter {
     refusal: string,
     work: (connection: Connection, some: readonly T[]) => Promise<Result>,
   ): Promise<Result[]> {
-    const { lease } = this.#tools;
-    const save = (some: readonly T[], patience: LockPatience) =>
-      lease.write({ ...options, ...patience }, (connection) => work(connection, some));
+    const { lease, mask } = this.#tools;
     const results: Result[] = [];
     for (const some of inBatches(items, ROWS_AT_ONCE)) {
-      const { written, refused } = await saveInHalves(some, lease, options.operation, save);
+      const { written, refused } = await saveInHalves(some, lease, options, work);
       results.push(...written.map(({ result }) => result));
       for (const { item, error } of refused) {
         const named: LibraryKey | ListedLibrary = item;
         const key = "key" in named ? named.key : named;
-        this.#failed.set(keyText(key), refusedByDatabase(refusal, error).toFailedLibrary(key, this.#tools.mask));
+        this.#failed.set(keyText(key), refusedByDatabase(refusal, error).toFailedLibrary(key, mask));
       }
     }
     return results;

@@ -162,10 +162,10 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Pro
   for (const failedBefore of [false, true]) {
     const some = libraries.filter(({ content }) => content.failedBefore === failedBefore);
     const operation = `storing ${formatLibraries(some.length)}`;
-    const { written, refused } = await saveInHalves(some, lease, operation, (part, patience) => {
+    const options = { operation, byKey: true, afterLostCommit: keepChanges };
+    const { written, refused } = await saveInHalves(some, lease, options, (connection, part) => {
       const contents = part.map(({ content }) => content);
-      const options = { operation, byKey: true, afterLostCommit: keepChanges, ...patience };
-      return lease.write(options, (connection) => saveLibraries(connection, contents, context));
+      return saveLibraries(connection, contents, context);
     });
     for (const { items, result } of written) {
       for (const [{ action, content }, saved] of byPosition(items, result)) {
@@ -195,10 +195,8 @@ async function saveFailures(
   { lease, context, mask }: WriterTools,
 ): Promise<Extract<WriteOutcome, { kind: "unrecorded" }>[]> {
   const operation = `recording ${plural(failures.length, "failed library", "failed libraries")}`;
-  const { refused } = await saveInHalves(failures, lease, operation, (part, patience) =>
-    lease.write({ operation, byKey: true, ...patience }, (connection) =>
-      updateFailures(connection, context.runId, part),
-    ),
+  const { refused } = await saveInHalves(failures, lease, { operation, byKey: true }, (connection, part) =>
+    updateFailures(connection, context.runId, part),
   );
   const withRejects = refused.flatMap(({ item }) => (item.rejects.length > 0 ? [{ ...item, rejects: [] }] : []));
   const again = withRejects.length > 0 ? await saveFailures(withRejects, { lease, context, mask }) : [];

@@ -3,8 +3,7 @@ import { formatCount } from "../../format.ts";
 import type { LibraryContent, SavedScenarios, Withheld } from "../../model.ts";
 import type { TextParsers } from "../../parse-values.ts";
 import type { Connection } from "../connect.ts";
-import type { StatementParameters } from "../statement.ts";
-import { byPosition, int4Array, keyArrays } from "../statement.ts";
+import { byPosition, int4Array, keyArrays, type StatementParameters } from "../statement.ts";
 import { scenarioColumns, toArrays } from "./columns.ts";
 import {
   DELETE_ABSENCES,
@@ -69,11 +68,11 @@ export async function saveScenarios(
 function toScenarioLists(libraries: readonly LibraryContent[], { runId, parsers }: SaveContext): ScenarioLists {
   const keys = { ...keyArrays(libraries.map(({ listed }) => listed.key)), run_id: runId };
   const first = libraries[0]?.scenarios;
-  if (first?.kind === "staged") return { location: "staging", parameters: { ...keys, stage: first.stage } };
+  if (first?.kind === "staged") return { location: "staged", parameters: { ...keys, stage: first.stage } };
   const lists = libraries.map(({ scenarios }) => (scenarios.kind === "memory" ? scenarios.scenarios : []));
   const ord = int4Array(lists.flatMap((list, index) => list.map(() => index + 1)));
   const arrays = toArrays(scenarioColumns, lists.flat(), parsers);
-  return { location: "arrays", parameters: { ...keys, ord, ...arrays } };
+  return { location: "memory", parameters: { ...keys, ord, ...arrays } };
 }
 
 /** A crash of the server empties the unlogged staging table; the list must not be taken for an empty or shorter one. */

@@ -56,8 +56,9 @@ interface BufferTools {
 
 /**
  * Returns a function that creates the buffer of one library's scenarios. It holds them in memory, and moves them to the staging
- * table if the list becomes long or if all lists together exceed the memory. Its methods throw RefusedRows if the database refuses
- * the rows of its stage. First deletes the stages of dead runs: this run has taken a lease that excludes theirs.
+ * table if the list becomes long or if all lists together exceed the memory. If the database refuses the rows of its stage,
+ * `add`, `sources`, `remove` and `finish` throw RefusedRows. First deletes the stages of dead runs: this run has taken a lease that
+ * excludes theirs.
  */
 export async function createScenarioBuffers({
   pool,

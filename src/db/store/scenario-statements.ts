@@ -1,3 +1,4 @@
+import type { ScenarioSet } from "../../model.ts";
 import { scenarios } from "../schema.ts";
 import { statement } from "../statement.ts";
 import {
@@ -64,8 +65,8 @@ const supersedeScenarios = (from: string) => `
   INSERT INTO simcat.scenario_history (${SCENARIO_COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
   SELECT ${prefixed("(d.old)", SCENARIO_COLUMNS)}, (d.old).changed_at, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM ${from}`;
 
-/** Where the scenarios are: in arrays (a batch of libraries) or in the staging table (one long list). */
-export type ScenarioLocation = "arrays" | "staging";
+/** Where the scenarios are: in arrays (a batch of libraries in memory) or in the staging table (one long list). */
+export type ScenarioLocation = ScenarioSet["kind"];
 
 /** One library's list, merged with its stored scenarios. */
 export interface MergedScenarios {
@@ -83,16 +84,16 @@ export interface MergedScenarios {
 
 /** A statement for each location. */
 const perLocation = (sqlFor: (location: ScenarioLocation) => string) => ({
-  arrays: statement(sqlFor("arrays")),
-  staging: statement(sqlFor("staging")),
+  memory: statement(sqlFor("memory")),
+  staged: statement(sqlFor("staged")),
 });
 
 const ORD = { name: "ord", type: { name: "int4" } } as const;
 
 /** The scenarios that were read, with the position of their library. */
 const READ: Readonly<Record<ScenarioLocation, string>> = {
-  arrays: `SELECT r.* FROM ${unnest([ORD, ...scenarioColumns])} AS r(ord, ${READ_COLUMNS.join(", ")})`,
-  staging: `SELECT 1 AS ord, ${READ_COLUMNS.join(", ")} FROM simcat.scenario_staging WHERE stage = $stage`,
+  memory: `SELECT r.* FROM ${unnest([ORD, ...scenarioColumns])} AS r(ord, ${READ_COLUMNS.join(", ")})`,
+  staged: `SELECT 1 AS ord, ${READ_COLUMNS.join(", ")} FROM simcat.scenario_staging WHERE stage = $stage`,
 };
 
 /** Stores the scenarios of libraries that have no stored scenario. */
@@ -166,8 +167,8 @@ FROM lib LEFT JOIN matched USING (ord) GROUP BY ord ORDER BY ord`,
 
 /** These statements take only the ids of the scenarios that were read. */
 const READ_IDS: Readonly<Record<ScenarioLocation, string>> = {
-  arrays: "SELECT r.ord, r.scenario_id FROM unnest($ord::int4[], $scenario_id::int8[]) AS r(ord, scenario_id)",
-  staging: "SELECT 1 AS ord, scenario_id FROM simcat.scenario_staging WHERE stage = $stage",
+  memory: "SELECT r.ord, r.scenario_id FROM unnest($ord::int4[], $scenario_id::int8[]) AS r(ord, scenario_id)",
+  staged: "SELECT 1 AS ord, scenario_id FROM simcat.scenario_staging WHERE stage = $stage",
 };
 
 const REMOVAL = ["changed_at", "removed_at", "run_id"];

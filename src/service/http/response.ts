@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { DAY_MS, formatSize } from "../../units.ts";
+import type { ByteSource } from "../wire/json-array.ts";
 import { AttemptFailure, type Quote, type ResponseHead } from "./attempt-failure.ts";
 
 /** No cache keeps a response for longer, and no longer wait is believed. */
@@ -71,9 +72,7 @@ export function parseHttpDate(text: string): number | null {
 const BOM = Buffer.from("\ufeff");
 
 /** The body of a response, as it is sent. */
-interface EncodedBody {
-  /** The next bytes: a large batch or the rest; null after the last. */
-  read(): Promise<Buffer | null>;
+interface EncodedBody extends ByteSource {
   /** True if the whole body has arrived and was read. */
   isFullyRead(): boolean;
 }
@@ -95,9 +94,8 @@ export class HttpResponse {
     this.#body = body;
     this.#maxBodyBytes = maxBodyBytes;
     const layers = countGzipLayers(header(head.headers, "content-encoding"), quote);
-    const isPlain = layers === 0;
-    if (isPlain && Number(header(head.headers, "content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-    this.#decoded = isPlain ? null : decodeBody(body, layers, maxBodyBytes);
+    if (layers === 0 && Number(header(head.headers, "content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+    this.#decoded = layers === 0 ? null : decodeBody(body, layers, maxBodyBytes);
   }
 
   /** Its `Date` in milliseconds since the epoch; null if that is absent or malformed. */

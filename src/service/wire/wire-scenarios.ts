@@ -191,6 +191,7 @@ function isItemError(value: ScenarioId | ItemError | null): value is ItemError {
 function readInteger(object: JsonObject, field: string, source: string, mayBeRounded: boolean): ScenarioId | ItemError {
   const value = object[field];
   if (typeof value !== "number") return wrongField(object, field, "integer");
+  // JSON.parse makes -0 of "-0".
   if (Number.isSafeInteger(value) && !mayBeRounded) return value === 0 ? 0 : value;
   // The nesting of such an item is the reason for its reject, whatever its id is.
   const exact = isTooDeep(source) ? null : parseExact(source, parseInteger);
