@@ -113,9 +113,8 @@ export function findUnknownSettings(environment: Environment) {
 /** The setting with the most similar name, which may have the prefix too much; null if none is similar. */
 function nearestSetting(name: string): string | null {
   const spellings = name.startsWith(PREFIX) ? [name, name.slice(PREFIX.length)] : [name];
-  for (let wrong = 0; wrong <= MAX_WRONG_LETTERS; wrong += 1) {
-    const near = KNOWN.find((known) => spellings.some((one) => editDistance(one, known, wrong) <= wrong));
-    if (near !== undefined) return near;
-  }
-  return null;
+  const distanceTo = (known: string) =>
+    Math.min(...spellings.map((one) => editDistance(one, known, MAX_WRONG_LETTERS)));
+  const near = KNOWN.filter((known) => distanceTo(known) <= MAX_WRONG_LETTERS);
+  return near.sort((a, b) => distanceTo(a) - distanceTo(b))[0] ?? null;
 }

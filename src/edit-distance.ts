@@ -6,7 +6,7 @@ export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   const far = limit + 1;
   let twoBefore: number[] = [];
-  let before = Array.from({ length: b.length + 1 }, (_, at) => at);
+  let before = Array.from({ length: Math.min(b.length, limit) + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];
     let lowest = i;

@@ -75,8 +75,6 @@ function pad(cell: string, width: number, right: boolean): string {
   return right ? blank + text : text + blank;
 }
 
-const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
-
 /** The number of terminal columns that the text takes, without its colors. */
 export const widthOf = (text: string): number => getStringWidth(text, {}, { controlWidth: 1 }).width;
 
@@ -84,7 +82,9 @@ export const widthOf = (text: string): number => getStringWidth(text, {}, { cont
 export function truncate(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = "";
-  for (const { segment } of GRAPHEMES.segment(text)) {
+  // Created only now, because the first one takes 10 ms.
+  const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+  for (const { segment } of graphemes.segment(text)) {
     if (widthOf(kept + segment) >= columns) break;
     kept += segment;
   }
