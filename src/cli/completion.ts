@@ -17,8 +17,8 @@ const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish };
 const UNOFFERED = "[[:cntrl:]\\u0080-\\u009f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\u0022%/]";
 
 /** A shell command that prints names, one in a line, unquoted. */
-const select = (sql: string) =>
-  `simcat query --csv --quiet --timeout 2s "SELECT DISTINCT ${sql} FROM library_freshness WHERE NOT owner || library_name ~ '${UNOFFERED}' ORDER BY 1 LIMIT 1000" 2>/dev/null </dev/null | tr -d '\\r' | sed '1d; s/^"\\(.*\\)"$/\\1/'`;
+const select = (names: string, order: string) =>
+  `simcat query --csv --quiet --timeout 2s "SELECT ${names} FROM library_freshness WHERE NOT owner || library_name ~ '${UNOFFERED}' ORDER BY ${order} LIMIT 1000" 2>/dev/null </dev/null | tr -d '\\r' | sed '1d; s/^"\\(.*\\)"$/\\1/'`;
 
 /** Each shell has its own way to complete files. */
 const FILE_OPTIONS = ["--out", "--file"];
@@ -35,8 +35,8 @@ function formatOffers(program: Command): string {
   return [
     "_simcat_offer() {",
     '  case "$1" in',
-    `    --owner) ${select("owner")} ;;`,
-    `    --library) ${select("owner || '/' || library_name")} ;;`,
+    `    --owner) ${select("DISTINCT owner", "owner")} ;;`,
+    `    --library) ${select("owner || '/' || library_name", "owner, library_name")} ;;`,
     ...[...choices].map(([long, words]) => `    ${long}) ${printWords(words)} ;;`),
     `    ${[...new Set(options.map(({ long }) => long))].join("|")}) ;;`,
     '    *) case "$2" in',
