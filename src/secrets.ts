@@ -43,11 +43,11 @@ export function databaseSecrets(url: string): string[] {
 
 const PROXY_NAMES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
-/** The URL of a web hook, and its path, which often contains a token. */
+/** The URL of a web hook, its path, which often contains a token, and its password. */
 function webhookSecrets(url: string): string[] {
   if (!URL.canParse(url)) return [url];
-  const { pathname, search, password } = new URL(url);
-  return [url, `${pathname}${search}`, password].filter((secret) => secret.length >= MIN_SECRET_CHARS);
+  const { pathname, search } = new URL(url);
+  return [...[url, `${pathname}${search}`].filter((secret) => !isShort(secret)), ...passwordSecrets(url)];
 }
 
 /** Every secret in an environment, even if its setting is malformed. */
@@ -57,18 +57,20 @@ export function environmentSecrets(environment: Readonly<Record<string, string |
     ...(key ? [key] : []),
     ...(hook ? webhookSecrets(hook) : []),
     ...[url, direct].flatMap((value) => (value ? databaseSecrets(value) : [])),
-    ...PROXY_NAMES.flatMap((name) => proxySecrets(environment[name])),
+    ...PROXY_NAMES.flatMap((name) => passwordSecrets(environment[name])),
   ];
 }
 
-/** The password in a proxy's URL, alone and as `user:password`, which a header contains in Base64. */
-function proxySecrets(url: string | null | undefined): string[] {
+/** The password in the URL of a proxy or a web hook, alone and as `user:password`, which a header contains in Base64. */
+function passwordSecrets(url: string | null | undefined): string[] {
   if (!url) return [];
   const passwords = databaseSecrets(url);
-  if (passwords.length === 0 || !URL.canParse(url)) return passwords;
-  const { username, password } = new URL(url);
-  return [...passwords, `${percentDecode(username)}:${percentDecode(password)}`];
+  return passwords.length === 0 || !URL.canParse(url) ? passwords : [...passwords, credentialsOf(new URL(url))];
 }
+
+/** `user:password` as the header of Basic authorization has it, before Base64; `:` if the URL has neither. */
+export const credentialsOf = ({ username, password }: URL): string =>
+  `${percentDecode(username)}:${percentDecode(password)}`;
 
 /** `URL` requires a host after a user name; the URL of a socket (postgres://user@/database?host=/directory) has none. */
 const NO_HOST = "no-host.invalid";

@@ -4,6 +4,7 @@ import { sleep, withTimeout } from "./async.ts";
 import type { Environment } from "./config/readers.ts";
 import { toError } from "./errors.ts";
 import type { RunStatus } from "./run-summary.ts";
+import { credentialsOf } from "./secrets.ts";
 import { openConnectionPool } from "./service/http/connection-pool.ts";
 
 /** The state of the copy in the last message. */
@@ -59,7 +60,7 @@ const PAUSE_MS = 1_000;
 
 /**
  * Posts a message as JSON. `X-Simcat-Signature` is `sha256=` and the hexadecimal HMAC of the body, whose key is the URL as it
- * is set: only the receiver knows it too. Tries three times, through the proxy that `environment` names.
+ * is set: only the receiver knows it too. Its user and password are sent as Basic authorization. Tries three times, through the proxy that `environment` names.
  * @throws Error without the URL if no attempt was answered with 2xx, or the signal's reason
  */
 export async function postMessage(
@@ -69,18 +70,20 @@ export async function postMessage(
   signal: AbortSignal,
 ): Promise<void> {
   const body = JSON.stringify(message);
+  const target = new URL(url);
+  const credentials = credentialsOf(target);
   const headers = {
     "content-type": "application/json",
+    ...(credentials !== ":" && { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }),
     "x-simcat-signature": `sha256=${createHmac("sha256", url).update(body).digest("hex")}`,
   };
-  const { origin } = new URL(url);
   const limits = { concurrency: ATTEMPTS, requestTimeoutMs: ATTEMPT_MS, keepAliveMs: ATTEMPT_MS };
-  const { dispatcher } = openConnectionPool({ origin, environment, ...limits });
+  const { dispatcher } = openConnectionPool({ origin: target.origin, environment, ...limits });
   const post = { method: "POST", headers, body, dispatcher, signal } as const;
   try {
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await withTimeout(request(url, post), ATTEMPT_MS);
+        const answer = await withTimeout(request(target, post), ATTEMPT_MS);
         if (answer === "timeout") throw new Error(`no answer within ${ATTEMPT_MS / 1_000} s`);
         const { statusCode, body: rest } = answer;
         // The status is the answer, however long its body takes.

@@ -57,6 +57,11 @@ test("treats a proxy password as a secret, also in the header that carries it", 
   expect(mask(`Basic ${Buffer.from("user:s@fe").toString("base64")}`)).not.toContain("dXNlcjpzQGZ");
 });
 
+test("hides the Basic header of a web hook (fault 247)", () => {
+  const mask = createRedactor(environmentSecrets({ SIMCAT_NOTIFY_URL: "https://user:s%40fe@hooks.test/path" }));
+  expect(mask(`Basic ${btoa("user:s@fe")}`)).not.toContain("dXNlcjpzQGZ");
+});
+
 test("masks any secret", () => {
   const secret = fc.string({ unit: "binary", minLength: 8 }).filter((text) => !"***".includes(text));
   fc.assert(

@@ -135,6 +135,16 @@ test("a web hook whose answer has no end has received the message once", async (
   expect(stderr).not.toContain("notification_failed");
 });
 
+test("sends the user and the password of the URL as Basic authorization, as curl does (fault 247)", async () => {
+  const { url, received } = await hook(500, 200);
+
+  const { stderr } = await sync(url.replace("//", "//us%40er:pass%20word@"), false);
+
+  const authorization = `Basic ${btoa("us@er:pass word")}`;
+  expect(received.map(({ headers }) => headers.authorization)).toEqual([authorization, authorization]);
+  expect(stderr).not.toContain("notification_failed");
+});
+
 test("goes through the proxy of a .env, but not to loopback (fault 228)", async () => {
   const asked: (string | undefined)[] = [];
   const proxy = createServer((request, response) => {
