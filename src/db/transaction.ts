@@ -68,6 +68,8 @@ export async function withTransaction<T>(
   const { operation, fence, changesLease = false, afterLostCommit = (_, last) => last } = options;
   const usual: Blocked[] = options.snapshot ? ["readers"] : ["writers"];
   let blocked = usual;
+  // A session of a pooler must not keep what a user's query has set.
+  const end = options.snapshot ? "ROLLBACK" : "COMMIT";
   /** The result of the first attempt whose COMMIT was sent and not answered: it may have been committed. */
   let unanswered: { readonly value: T } | null = null;
   const attempt = async () => {
@@ -85,13 +87,13 @@ export async function withTransaction<T>(
       }
       if (!changesLease) blocked = usual;
       computed = { value: await work(connection) };
-      const { command } = await connection.query(within(COMMIT_MS, "COMMIT"));
-      if (command !== "COMMIT") throw new DatabaseError(`${operation} failed: COMMIT was answered with ${command}`);
+      const { command } = await connection.query(within(COMMIT_MS, end));
+      if (command !== end) throw new DatabaseError(`${operation} failed: ${end} was answered with ${command}`);
       return unanswered === null ? computed.value : afterLostCommit(unanswered.value, computed.value);
     } catch (error) {
       if (isConnectionLost(error)) {
         closing = true;
-        // What is read needs no COMMIT.
+        // What is read needs no answer.
         if (options.snapshot && computed !== null) return computed.value;
         unanswered ??= computed;
         throw error;

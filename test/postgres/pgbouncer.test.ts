@@ -2,6 +2,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "../process/service-rows.ts";
+import { callCli } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { numbered, scenario } from "../support/organization.ts";
@@ -80,4 +81,21 @@ bounced("one server connection is enough, for migrations too, and nothing is lef
   await other.end();
 
   expect(rows).toEqual([{ lock: "0", idle: "0", zone: true, prepared: 0, locks: 0 }]);
+});
+
+bounced.each([
+  ["SELECT set_config('work_mem', '77MB', false)", 0],
+  ["SET work_mem = '77MB'", 64],
+  ["SELECT set_config('work_mem', '77MB', false), 1 / 0", 64],
+])("simcat query leaves no setting of its statement in the pool: %s (fault 248)", async (sql, code) => {
+  const { url } = await freshTestDatabase();
+  const pooled = await startPgbouncer(url, { default_pool_size: "1" });
+
+  expect(await callCli(["query", "--csv", sql], { DATABASE_URL: pooled })).toMatchObject({ code });
+
+  const other = new pg.Client({ connectionString: pooled });
+  await other.connect();
+  const { rows } = await other.query("SELECT current_setting('work_mem') AS memory");
+  await other.end();
+  expect(rows).not.toEqual([{ memory: "77MB" }]);
 });
