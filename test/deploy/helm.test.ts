@@ -20,7 +20,8 @@ const deploy = fileURLToPath(new URL("../../deploy/", import.meta.url));
 const SETTINGS = { SIMCAT_BASE_URL: "https://api.example.com/v1/" };
 const ON = { enabled: true };
 const OFF = { enabled: false };
-const EVERYTHING = { cronJob: ON, prune: ON, networkPolicy: ON, podMonitor: ON, prometheusRule: ON };
+const KEPT = { ...SETTINGS, SIMCAT_KEEP_HISTORY: "395d" };
+const EVERYTHING = { settings: KEPT, cronJob: ON, prune: ON, networkPolicy: ON, podMonitor: ON, prometheusRule: ON };
 
 /** The objects of a release with these values, which are JSON and so YAML. */
 function render(values: object, release = "simcat"): Manifest[] {
@@ -45,7 +46,7 @@ const groupsOf = (file: string) => parse(readFileSync(`${deploy}prometheus/${fil
 describe.skipIf(helm === null)("the chart", () => {
   test("renders to the manifests of deploy/kubernetes", () => {
     const rendered = byName([
-      ...render({ cronJob: ON, prune: ON, networkPolicy: ON, backfill: ON }),
+      ...render({ settings: KEPT, cronJob: ON, prune: ON, networkPolicy: ON, backfill: ON }),
       ...render({ worker: OFF, backfill: { enabled: true, slices: 8 } }),
     ]);
     const { "Secret simcat": _, ...manifests } = byName(readManifests());
@@ -112,7 +113,11 @@ describe.skipIf(helm === null)("the chart", () => {
     [{ cronjob: ON }, "cronjob"],
     [{ schedule: "hourly" }, "/schedule"],
     [{ backfill: { slices: 65 } }, "/backfill/slices"],
-  ])("refuses %j", (values, named) => {
+    [{ prune: ON }, "SIMCAT_KEEP_HISTORY"],
+    [{ settings: { ...SETTINGS, SIMCAT_HTTP_PORT: "http" } }, "SIMCAT_HTTP_PORT"],
+    [{ settings: { ...SETTINGS, SIMCAT_HTTP_PORT: "8080" } }, "SIMCAT_HTTP_PORT"],
+    [{ backfill: { ...ON, slices: 8, maxRps: 7 } }, "backfill.maxRps"],
+  ])("refuses %j (fault 249)", (values, named) => {
     expect(() => render(values)).toThrow(named);
   });
 });
