@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { UsageError } from "../errors.ts";
+import { formatCount } from "../format.ts";
 import { parseDuration } from "../units.ts";
 import type { Context } from "./context.ts";
 
@@ -51,11 +52,14 @@ export function parseText(text: string): string {
 const append = (value: string, previous: readonly string[]) => [...previous, parseText(value)];
 
 /** Parses the value of a numeric option. */
-export function parseWholeNumber(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new InvalidArgumentError("expected a whole number.");
-  return value;
-}
+export const wholeNumberUpTo =
+  (max: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value > max)
+      throw new InvalidArgumentError(`expected a whole number up to ${formatCount(max)}.`);
+    return value;
+  };
 
 /**
  * Parses a duration into milliseconds.

@@ -2,7 +2,7 @@ import { EXIT, UsageError } from "../errors.ts";
 import { formatLibraries } from "../format.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { startMockService } from "../mock/server.ts";
-import { type DefineCommand, parseDurationOption, parseWholeNumber } from "./command.ts";
+import { type DefineCommand, parseDurationOption, wholeNumberUpTo } from "./command.ts";
 import { type Context, printText, waitForSignal } from "./context.ts";
 
 interface MockOptions {
@@ -16,12 +16,18 @@ interface MockOptions {
 /** Not a secret: the command prints it. */
 export const MOCK_KEY = "mock-key";
 
+/** Generated in a second or two, during which no signal stops the process. */
+const MAX_LIBRARIES = 100_000;
+const MAX_SCENARIOS = 10_000;
+/** Seeds have 32 bits. */
+const MAX_SEED = 2 ** 32 - 1;
+
 export const defineMock: DefineCommand = (command, run) =>
   command
-    .option("--port <PORT>", "the port to listen on; 0 selects a free one", parseWholeNumber, 8080)
-    .option("--libraries <COUNT>", "the number of libraries", parseWholeNumber, 200)
-    .option("--scenarios <COUNT>", "the average number of scenarios in a library", parseWholeNumber, 20)
-    .option("--seed <NUMBER>", "the same seed generates the same organization", parseWholeNumber, 1)
+    .option("--port <PORT>", "the port to listen on; 0 selects a free one", wholeNumberUpTo(65_535), 8080)
+    .option("--libraries <COUNT>", "the number of libraries", wholeNumberUpTo(MAX_LIBRARIES), 200)
+    .option("--scenarios <COUNT>", "the average number of scenarios in a library", wholeNumberUpTo(MAX_SCENARIOS), 20)
+    .option("--seed <NUMBER>", "the same seed generates the same organization", wholeNumberUpTo(MAX_SEED), 1)
     .option("--edit-every <DURATION>", "edit something at this interval, such as 10s")
     .action(run(mock));
 

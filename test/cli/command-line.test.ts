@@ -45,8 +45,16 @@ test.each([
   [["explain", "ann/My", "Lib"], "too many arguments for 'explain'. Expected 1 argument but got 2."],
   [["sync", "extra", "--nosuch"], "unknown option '--nosuch'"],
   [["prune", "--older-than"], "option '--older-than <DURATION>' argument missing"],
-  [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number."],
-])("%j exits with 64 and names the wrong word (fault 117)", async (args, message) => {
+  [["mock", "--port", "x"], "option '--port <PORT>' argument 'x' is invalid. expected a whole number up to 65,535."],
+  [
+    ["mock", "--libraries", "100001"],
+    "option '--libraries <COUNT>' argument '100001' is invalid. expected a whole number up to 100,000.",
+  ],
+  [
+    ["mock", "--scenarios", "10001"],
+    "option '--scenarios <COUNT>' argument '10001' is invalid. expected a whole number up to 10,000.",
+  ],
+])("%j exits with 64 and names the wrong word (faults 117, 250)", async (args, message) => {
   expect(await callCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
     code: 64,
     stdout: "",
