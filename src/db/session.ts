@@ -82,3 +82,12 @@ export async function readLacks(connection: Connection, use: "run" | "migration"
   const statement = use === "run" ? FOR_RUNS : FOR_MIGRATION;
   return (await connection.query<Lack>(`${statement} ORDER BY what`)).rows;
 }
+
+/** The tables whose rows the policies of row-level security may hide from this role, or refuse. */
+export async function readSecuredTables(connection: Connection): Promise<string[]> {
+  const { rows } = await connection.query<{ name: string }>(
+    `SELECT oid::regclass::text AS name FROM pg_class
+     WHERE relnamespace IN (to_regnamespace('simcat'), to_regnamespace('simcat_migrations')) AND row_security_active(oid) ORDER BY name`,
+  );
+  return rows.map(({ name }) => name);
+}

@@ -33,7 +33,7 @@ test.each([
     { readOnly: true },
     "fail",
     69,
-    "; it refuses writes: a standby, or default_transaction_read_only is on",
+    "; it refuses writes, so only commands that read work: a standby, or default_transaction_read_only is on",
     "name the primary, or a role that writes, in DATABASE_URL",
   ],
 ])("a server with %j: %s", (server, result, exitCode, more, hint) => {

@@ -5,6 +5,7 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { check } from "../../src/cli/check.ts";
 import { unencryptedAddress } from "../../src/db/session.ts";
+import { createRole } from "../postgres/roles.ts";
 import { createContext, type Environment } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
@@ -262,6 +263,8 @@ describe("check of the database", () => {
       result: "fail",
       hint: "name the primary, or a role that writes, in DATABASE_URL",
     });
+    // Not the grants that would make a writer of a reader.
+    expect(standby.line("privileges")).toMatchObject({ result: "skipped", hint: null });
   });
 
   test("a direct URL that leads to another database produces a warning", async () => {
@@ -321,6 +324,21 @@ describe("check of the privileges", () => {
     const [owner] = await database.query<{ name: string }>("SELECT quote_ident(current_user) AS name");
     const behind = await checked(environment);
     expect(behind.line("privileges")?.hint).toContain(`GRANT ${owner?.name} TO "${role}";`);
+  });
+
+  test("warns of row-level security, which may hide or refuse rows of this role (fault 251)", async () => {
+    const database = await freshTestDatabase();
+    await database.query("ALTER TABLE simcat.rejects ENABLE ROW LEVEL SECURITY");
+    const writer = await createRole(database);
+    const { environment } = await fixture(ORGANIZATION);
+    const { exitCode, line } = await checked({ ...environment, DATABASE_URL: writer.url });
+    expect({ exitCode, line: line("privileges") }).toMatchObject({
+      exitCode: 0,
+      line: {
+        result: "warn",
+        text: "all that a run needs, but row-level security may hide or refuse rows of simcat.rejects",
+      },
+    });
   });
 
   test("names the privileges missing for creating the schema, unless migration is disabled", async () => {

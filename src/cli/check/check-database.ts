@@ -11,7 +11,14 @@ import {
   readSchemaState,
   type SchemaState,
 } from "../../db/schema-state.ts";
-import { type Lack, readLacks, readSessionServer, type SessionServer, unencryptedAddress } from "../../db/session.ts";
+import {
+  type Lack,
+  readLacks,
+  readSecuredTables,
+  readSessionServer,
+  type SessionServer,
+  unencryptedAddress,
+} from "../../db/session.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, EXIT } from "../../errors.ts";
 import { formatElapsed, plural } from "../../format.ts";
@@ -102,7 +109,9 @@ async function checkConnection(connection: Connection, where: string, config: Co
     const migratesHere = config.autoMigrate && !hasDirectUrl(config) && state.kind === "behind";
     if (migratesHere) lacks.push(...(await readLacks(connection, "migration")));
   }
-  add(lacks.length === 0 ? ok("privileges", "all that a run needs") : lacking("privileges", lacks));
+  if (server.readOnly) add(skipped("privileges", "requires a database that accepts writes"));
+  else if (lacks.length > 0) add(lacking("privileges", lacks));
+  else add(judgeRowSecurity(await readSecuredTables(connection)));
   add(judgeClock(Date.now(), (await readNow(connection)).getTime()));
   return server;
 }
@@ -150,7 +159,7 @@ export function judgeServer(server: SessionServer, where: string): CheckLine {
   const supported = `simcat supports Postgres ${MIN_MAJOR} to ${MAX_MAJOR}`;
   if (major < MIN_MAJOR) return fail("database", EXIT.configuration, text, `${supported}: use one of these`);
   if (readOnly) {
-    const refused = `${text}; it refuses writes: a standby, or default_transaction_read_only is on`;
+    const refused = `${text}; it refuses writes, so only commands that read work: a standby, or default_transaction_read_only is on`;
     return fail("database", EXIT.databaseFailed, refused, "name the primary, or a role that writes, in DATABASE_URL");
   }
   if (major > MAX_MAJOR) return warn("database", text, `${supported}; a later simcat may support this one`);
@@ -178,6 +187,12 @@ export function judgeSchema(state: SchemaState, autoMigrate: boolean): CheckLine
 function lacking(check: string, lacks: readonly Lack[]): CheckLine {
   const missing = lacks.map(({ what }) => what).join("; ");
   return fail(check, EXIT.databaseFailed, `lacks ${missing}`, lacks.map(({ grant }) => grant).join(" "));
+}
+
+function judgeRowSecurity(tables: readonly string[]): CheckLine {
+  if (tables.length === 0) return ok("privileges", "all that a run needs");
+  const text = `all that a run needs, but row-level security may hide or refuse rows of ${tables.join(", ")}`;
+  return warn("privileges", text, "exempt this role with ALTER ROLE … BYPASSRLS, or disable row-level security there");
 }
 
 function judgeDirectUrl(answered: string, isSame: boolean, lacks: readonly Lack[]): CheckLine {
