@@ -74,8 +74,7 @@ export interface RunSummary {
   readonly status: RunStatus;
   readonly durationMs: number;
   readonly counts: Readonly<RunCounts>;
-  /** Whether the listing was accepted: it shares something with the copy, if there is a copy. */
-  readonly isAccepted: boolean;
+  readonly isGood: boolean;
   /** How many libraries were read for each reason. */
   readonly reasons: Readonly<Partial<Record<Reason, number>>>;
   /** How many libraries were skipped for each reason. */
@@ -86,4 +85,10 @@ export interface RunSummary {
   readonly warnings: readonly Warning[];
   /** Why the run ended as it did and what to do; null if it is `ok`. */
   readonly error: string | null;
+}
+
+/** The end of a run of everything, or of an attempt to begin one. */
+export interface RunEnd extends Pick<RunSummary, "status" | "isGood" | "error"> {
+  /** Null if it did not begin. */
+  readonly id: number | null;
 }

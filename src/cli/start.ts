@@ -17,8 +17,8 @@ import type { DefineCommand } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadServiceSettings, withCurrentKey } from "./settings.ts";
-import { createSender } from "./state-messages.ts";
 import { observeRun } from "./sync.ts";
+import { createSender } from "./webhook.ts";
 
 export const defineStart: DefineCommand = (command, run) => command.action(run(start));
 
@@ -42,19 +42,17 @@ export async function start(context: Context): Promise<number> {
   const config = loadServiceSettings(context);
   // `withService` loads it, so that other commands do without.
   await import("../service/client.ts");
-  const { baseUrl, timezone, requestTimeoutMs, maxRetryWaitMs, httpHost, httpPort, httpAllowedHosts } = config;
+  const { schedule: cron, timezone, requestTimeoutMs, maxRetryWaitMs, keepHistoryMs } = config;
   const schedule = createSchedule(config);
   const log = createLog(config, terminal.isErr, draw, mask, terminal.isErrColored);
   const state = createWorkerState();
   const metrics = createMetrics(version);
   const schema = loadSchema();
-  const reads = createCopyReads(() => state.pool, schema);
-  const stuckAfterMs = requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS;
-  const readStatus = createStatusReader({ state, reads, schedule, stuckAfterMs, mask, stop });
-  const page = { version, timezone, serviceHost: baseUrl.host };
+  const sources = { state, reads: createCopyReads(() => state.pool, schema), schedule, mask };
+  const readStatus = createStatusReader(sources, requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS, stop);
   const routes: Routes = {
     "/": async () => ({
-      body: formatStatusPage(await readStatus(), page),
+      body: formatStatusPage(await readStatus(), config, version),
       headers: {
         "content-type": "text/html; charset=utf-8",
         "content-security-policy": `${CONTENT_SECURITY_POLICY}; frame-ancestors 'none'`,
@@ -73,13 +71,9 @@ export async function start(context: Context): Promise<number> {
   };
   const onError = (error: unknown) =>
     log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");
-  const address = { host: httpHost, port: httpPort, allowedHosts: httpAllowedHosts ?? [], onError };
-  const server = await openHttpServer(address, routes);
+  const server = await openHttpServer(config, routes, onError);
   try {
-    log.info(
-      { code: "worker_started", url: server.url, schedule: config.schedule, timezone, version },
-      "the worker is up",
-    );
+    log.info({ code: "worker_started", url: server.url, schedule: cron, timezone, version }, "the worker is up");
     const exitCode = await withDatabase(context, config, "migrate", async (pool, _, ensureRunning) => {
       state.pool = pool;
       const run: WorkerContext["run"] = async (observers) => {
@@ -92,10 +86,8 @@ export async function start(context: Context): Promise<number> {
         const shown = [...observers, createProgressLine(null, runLog), runLog];
         return observeRun(context, current, pool, SCHEDULED_SYNC, shown);
       };
-      const { keepHistoryMs } = config;
       const sendMessage = await createSender(context, config, pool);
-      const tools = { keepHistoryMs, pool, schedule, run, sendMessage, mask, log, metrics, state, reads };
-      return runSyncLoop(tools, stop).finally(() => {
+      return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage, log, metrics }, stop).finally(() => {
         state.pool = null;
       });
     });

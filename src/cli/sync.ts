@@ -18,7 +18,7 @@ import { findMissingEmbedded, withDatabase, withService } from "./connections.ts
 import { type Context, outputLook, printResult, printText } from "./context.ts";
 import { loadSelection, type RunOptions, type ServiceConfig } from "./settings.ts";
 import { showProgress, toServiceEvents, withWatchedService } from "./show-progress.ts";
-import { createSender, toRunEnd } from "./state-messages.ts";
+import { createSender } from "./webhook.ts";
 
 interface SyncOptions extends Omit<RunOptions, "restart"> {
   readonly dryRun: boolean;
@@ -64,7 +64,7 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
   const isWell = exitCode === EXIT.ok && summary.warnings.length === 0;
   if (json) context.print(formatJson(toRunJson(summary, exitCode)));
   else printResult(context, isWell, formatSummary(summary, outputLook(context)));
-  await sendMessage?.(toRunEnd(summary));
+  await sendMessage?.(summary);
   return exitCode;
 }
 

@@ -23,10 +23,10 @@ export interface Scope {
 const isCompleted = (status: RunStatus) => status === "ok" || status === "partial" || status === "held";
 
 /**
- * A good run is `ok`; or it completed, its listing shared something with the copy, and it considered libraries: it read,
- * skipped or failed to read some.
+ * A good run is `ok`; or it completed, its listing was accepted because it shared something with the copy, and it considered
+ * libraries: it read, skipped or failed to read some.
  */
-export const isGood = ({ status, counts, isAccepted }: Pick<RunSummary, "status" | "counts" | "isAccepted">) =>
+export const isGood = (status: RunStatus, counts: Readonly<RunCounts>, isAccepted: boolean) =>
   status === "ok" ||
   (isCompleted(status) && isAccepted && counts.librariesRead + counts.librariesSkipped + counts.librariesFailed > 0);
 

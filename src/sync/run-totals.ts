@@ -1,5 +1,5 @@
 import { asDatabaseError } from "../db/db-errors.ts";
-import type { AcceptedListing } from "../db/runs.ts";
+import { type AcceptedListing, isGood } from "../db/runs.ts";
 import { SimcatError, toError } from "../errors.ts";
 import type { LibraryFailure, LibraryKey, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
 import {
@@ -119,7 +119,7 @@ export class RunTotals {
       id,
       kind: request.kind,
       status,
-      isAccepted: this.listing !== null,
+      isGood: isGood(status, counts, this.listing !== null),
       durationMs: Math.round(durationMs),
       error: message === null ? null : mask(message),
     };

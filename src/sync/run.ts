@@ -165,7 +165,7 @@ function emitOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
  */
 async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status }: RunOutcome): Promise<void> {
   const { counts, listing } = totals;
-  if (!isGood({ status, counts, isAccepted: listing !== null }) || !isEverything(request.selection)) return;
+  if (!isGood(status, counts, listing !== null) || !isEverything(request.selection)) return;
   try {
     const work = async (connection: Connection) => ({
       movedFrom: totals.isClockConfirmed ? await moveBack(connection) : null,

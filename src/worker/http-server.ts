@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostNameOf } from "../config/readers.ts";
+import type { Config } from "../config.ts";
 import { ConfigurationError } from "../errors.ts";
 
 interface Answer {
@@ -14,14 +15,7 @@ interface Answer {
 /** Route functions by path. They are called only for GET and HEAD, and must change nothing. */
 export type Routes = Readonly<Record<string, () => Promise<Answer>>>;
 
-export interface HttpServerOptions {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  /** Further host names that it answers. */
-  readonly allowedHosts: readonly string[];
-  readonly onError: (error: unknown) => void;
-}
+export type HttpSettings = Pick<Config, "httpHost" | "httpPort" | "httpAllowedHosts">;
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -37,8 +31,12 @@ const HEADERS = {
 };
 
 /** @throws ConfigurationError if the server cannot listen on the address */
-export async function openHttpServer({ host, port, allowedHosts, onError }: HttpServerOptions, routes: Routes) {
-  const names = [...new Set(["localhost", host, ...allowedHosts])];
+export async function openHttpServer(
+  { httpHost: host, httpPort: port, httpAllowedHosts }: HttpSettings,
+  routes: Routes,
+  onError: (error: unknown) => void,
+) {
+  const names = [...new Set(["localhost", host, ...(httpAllowedHosts ?? [])])];
   const server = createServer(async (request, response) => {
     const answer = await route(request, names, routes).catch((error): Answer => {
       onError(error);

@@ -2,7 +2,6 @@ import { aborted } from "../async.ts";
 import type { Pool } from "../db/connect.ts";
 import { databaseError, isConnectionLost } from "../db/db-errors.ts";
 import { planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
-import { isGood } from "../db/runs.ts";
 import {
   BusyError,
   ConfigurationError,
@@ -15,31 +14,29 @@ import {
 import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
 import type { RunObserver } from "../output/run-log.ts";
+import type { RunEnd } from "../run-summary.ts";
 import { outcomeOfError } from "../sync/run-totals.ts";
 import type { RunResult } from "../sync/run-types.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
-import type { RunEnd } from "../webhook.ts";
 import type { CopyReads } from "./copy-reads.ts";
 import { type Metrics, MISS_REASONS, type MissReason } from "./metrics.ts";
 import type { Schedule } from "./schedule.ts";
-import type { WorkerState } from "./worker-status.ts";
+import type { StatusSources, WorkerState } from "./worker-status.ts";
 
 /** The dependencies of the loop and of its runs. */
-export interface WorkerContext {
+export interface WorkerContext extends StatusSources {
+  readonly state: WorkerState;
+  readonly schedule: Schedule;
+  readonly reads: CopyReads;
   /** Null: all history is kept. */
   readonly keepHistoryMs: number | null;
   readonly pool: Pool;
-  readonly schedule: Schedule;
   /** Runs `sync` once; the observers see it. Throws if it cannot start. */
   readonly run: (observers: readonly RunObserver[]) => Promise<RunResult>;
   /** Sends a message about a change between good and not good, in the background. */
   readonly sendMessage: (end: RunEnd) => Promise<void>;
-  /** Replaces the secrets in a message. */
-  readonly mask: (message: string) => string;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly state: WorkerState;
-  readonly reads: CopyReads;
 }
 
 /**
@@ -56,7 +53,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   };
   const runAndPrune = async () => {
     const result = await runScheduled(context, signal);
-    if (result !== null && isGood(result.summary)) await pruneHistory(signal);
+    if (result?.summary.isGood) await pruneHistory(signal);
     running = null;
     if (!signal.aborted) logNextRun();
     return result;
@@ -106,7 +103,7 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
     // If the database is unreachable afterwards, probes and the page still show this run.
     const result = await context.run([metrics, observeProgress(state), { finished: reads.refresh }]);
     const { id, status, error: message } = result.summary;
-    void context.sendMessage({ runId: id, status, isGood: isGood(result.summary), error: message });
+    void context.sendMessage(result.summary);
     const isTrouble = status !== "ok" && status !== "partial";
     state.trouble = isTrouble ? { code: status, message: message ?? status, runId: id } : null;
     if (result.error instanceof SourceUnavailableError) schedule.pause(result.error.retryAfterMs ?? 0);
@@ -156,7 +153,7 @@ async function reportNotStarted(context: WorkerContext, thrown: unknown): Promis
   const masked = mask(message ?? status);
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.notStarted(status);
-  void sendMessage({ runId: null, status, isGood: false, error: masked });
+  void sendMessage({ id: null, status, isGood: false, error: masked });
   state.trouble = { code, message: masked, runId };
   const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   log[status === "database_failed" ? "warn" : "error"](line, "run could not start");

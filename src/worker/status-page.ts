@@ -1,3 +1,4 @@
+import type { Config } from "../config.ts";
 import { formatAgo, formatCount, formatElapsed, plural } from "../format.ts";
 import { formatKind } from "../output/status.ts";
 import {
@@ -21,27 +22,23 @@ import { runsFigure, unsuccessfulRuns } from "../report/html/runs-figure.ts";
 import type { Basics, CopyFigures } from "./copy-reads.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
-/** The identity of the worker. */
-interface PageTitle {
-  readonly version: string;
-  /** The time zone of the schedule. */
-  readonly timezone: string;
-  readonly serviceHost: string;
-}
+/** The service, and the time zone of the schedule. */
+type PageSettings = Pick<Config, "timezone"> & { readonly baseUrl: URL };
 
 const REFRESH_SECONDS = 60;
 
 /** The worker's page for people. */
-export function formatStatusPage(status: WorkerStatus, { version, timezone, serviceHost }: PageTitle): string {
+export function formatStatusPage(status: WorkerStatus, { timezone, baseUrl }: PageSettings, version: string): string {
   const { ready, reasons, basics, figures } = status;
+  const { host } = baseUrl;
   const badge = overallBadge(status);
   const database = figures?.database ?? null;
-  const body = html`<header class="lead"><h1>simcat: organization at ${serviceHost}${database && html`, database ${foreignText(database)}`}</h1> <span class="state">${formatBadge(badge)}</span></header>
+  const body = html`<header class="lead"><h1>simcat: organization at ${host}${database && html`, database ${foreignText(database)}`}</h1> <span class="state">${formatBadge(badge)}</span></header>
 ${reasons.length === 0 ? null : formatReasons(reasons, ready)}
 <dl class="cards">${formatCards(status, timezone)}</dl>
 ${basics && formatSections(basics, figures)}
 <footer><p>simcat ${version}. Times without a zone are UTC. This page reloads every ${REFRESH_SECONDS} seconds. For machines: <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>, <a href="/healthz">/healthz</a>.</p></footer>`;
-  const title = `simcat: ${badge.label}: ${serviceHost}${database === null ? "" : `, database ${database}`}`;
+  const title = `simcat: ${badge.label}: ${host}${database === null ? "" : `, database ${database}`}`;
   return formatPage({ title, body, refreshSeconds: REFRESH_SECONDS });
 }
 

@@ -53,24 +53,25 @@ export interface WorkerStatus extends Pick<WorkerState, "current">, Pick<CopySta
   readonly sinceGoodRunMs: number | null;
 }
 
-interface StatusOptions {
+export interface StatusSources {
   readonly state: Readonly<WorkerState>;
   readonly reads: Pick<CopyReads, "read">;
   readonly schedule: Pick<Schedule, "next" | "pausedUntil" | "intervalMs" | "lateAfterMs">;
-  /** A run without progress for longer than this is considered stuck. */
-  readonly stuckAfterMs: number;
   /** Replaces the secrets in a message. */
   readonly mask: (message: string) => string;
-  /** Aborted when the worker is to stop. */
-  readonly stop: AbortSignal;
 }
 
 /**
  * Returns a function that reads the status. Ready: the database is reachable, its schema is current, and the last good run is
  * not late or a run is making progress. Libraries that fail or are behind do not affect readiness, because one broken library
- * must not take the worker out of service; a run that could read nothing is not a good run.
+ * must not take the worker out of service; a run that could read nothing is not a good run. A run without progress for longer
+ * than `stuckAfterMs` is considered stuck. `signal` stops the worker.
  */
-export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask, stop }: StatusOptions) {
+export function createStatusReader(
+  { state, reads, schedule, mask }: StatusSources,
+  stuckAfterMs: number,
+  signal: AbortSignal,
+) {
   let firstSeen = { runId: 0, at: 0 };
 
   /** Null before the first good run. */
@@ -92,7 +93,7 @@ export function createStatusReader({ state, reads, schedule, stuckAfterMs, mask,
     const isStale = sinceGoodRunMs !== null && sinceGoodRunMs > lateAfterMs;
     const isProgressing = performance.now() - (state.current?.progressAt ?? Number.NEGATIVE_INFINITY) <= stuckAfterMs;
     const late = judgeLastGoodRun(basics, isStale);
-    const blocking = [...judgeDatabase(copy, stop.aborted), ...(isProgressing ? [] : late)];
+    const blocking = [...judgeDatabase(copy, signal.aborted), ...(isProgressing ? [] : late)];
     const others = [
       ...(isProgressing ? late : []),
       ...judgePause(schedule.pausedUntil()),

@@ -27,7 +27,9 @@ test("SQL and the program call the same runs good", async () => {
     [JSON.stringify(rows)],
   );
 
-  expect(found).toEqual(runs.map((run) => ({ status: run.status, good: isGood(run) })));
+  expect(found).toEqual(
+    runs.map((run) => ({ status: run.status, good: isGood(run.status, run.counts, run.isAccepted) })),
+  );
   const good = new Set(found.flatMap((row) => (row.good ? [row.status] : [])));
   expect(good).toEqual(new Set(["ok", "partial", "held"]));
 });

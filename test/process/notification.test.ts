@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { postMessage } from "../../src/webhook.ts";
+import { postMessage } from "../../src/cli/webhook.ts";
 import { addRows } from "../reporting/stored-rows.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { listen } from "../support/listen.ts";

@@ -6,15 +6,15 @@ import { BROWSER, useBrowser } from "../support/browser.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { emptyStatus, failingStatus, TITLE } from "./status-values.ts";
+import { emptyStatus, failingStatus, SETTINGS_OF_PAGE } from "./status-values.ts";
 import { startWorker } from "./worker-under-test.ts";
 
 describe.skipIf(BROWSER === null)("the status page in a browser", () => {
   const open = useBrowser();
 
   const pages = {
-    full: formatStatusPage(failingStatus(AWKWARD_NAMES.slice(0, 20), 10_000), TITLE),
-    empty: formatStatusPage(emptyStatus, TITLE),
+    full: formatStatusPage(failingStatus(AWKWARD_NAMES.slice(0, 20), 10_000), SETTINGS_OF_PAGE, "9.9.9"),
+    empty: formatStatusPage(emptyStatus, SETTINGS_OF_PAGE, "9.9.9"),
   };
 
   test.each([

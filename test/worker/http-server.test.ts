@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { ConfigurationError } from "../../src/errors.ts";
-import { type HttpServerOptions, openHttpServer, type Routes } from "../../src/worker/http-server.ts";
+import { type HttpSettings, openHttpServer, type Routes } from "../../src/worker/http-server.ts";
 
 const routes: Routes = {
   "/": async () => ({ body: "as the route says" }),
@@ -11,10 +11,10 @@ const routes: Routes = {
     throw new Error("broken");
   },
 };
-const OPTIONS: HttpServerOptions = { host: "127.0.0.1", port: 0, allowedHosts: [], onError: () => {} };
+const LOCAL: HttpSettings = { httpHost: "127.0.0.1", httpPort: 0, httpAllowedHosts: null };
 
-async function serve(more: Partial<HttpServerOptions> = {}) {
-  const server = await openHttpServer({ ...OPTIONS, ...more }, routes);
+async function serve(more: Partial<HttpSettings> = {}, onError: (error: unknown) => void = () => {}) {
+  const server = await openHttpServer({ ...LOCAL, ...more }, routes, onError);
   onTestFinished(() => server.close());
   return server;
 }
@@ -50,7 +50,7 @@ test.each(["/nowhere", "//", "/constructor", "/__proto__", "/healthz/"])("answer
 
 test("reports a failing route and answers 500 without the reason", async () => {
   const errors: unknown[] = [];
-  const { url } = await serve({ onError: (error) => errors.push(error) });
+  const { url } = await serve({}, (error) => errors.push(error));
   const answer = await fetch(`${url}/bad`);
   expect([answer.status, await answer.text()]).toEqual([500, ""]);
   expect(errors).toEqual([new Error("broken")]);
@@ -68,7 +68,9 @@ test("closing does not wait for a client that never finishes its request", async
 });
 
 test("an address of another machine is a configuration error", async () => {
-  await expect(openHttpServer({ ...OPTIONS, host: "192.0.2.1" }, routes)).rejects.toThrow(ConfigurationError);
+  await expect(openHttpServer({ ...LOCAL, httpHost: "192.0.2.1" }, routes, () => {})).rejects.toThrow(
+    ConfigurationError,
+  );
 });
 
 async function askAs(host: string, url: string, path = "/"): Promise<{ status: number; body: string }> {
@@ -83,7 +85,7 @@ async function askAs(host: string, url: string, path = "/"): Promise<{ status: n
 test.each(["127.0.0.1", "localhost", "::1", "0.0.0.0"])(
   "on %s it answers addresses, the names of loopback and the allowed names, in any spelling",
   async (host) => {
-    const { url } = await serve({ host, allowedHosts: ["simcat", "status.example.com"] });
+    const { url } = await serve({ httpHost: host, httpAllowedHosts: ["simcat", "status.example.com"] });
     const addresses = ["127.0.0.1", "[::1]", "[0:0:0:0:0:0:0:1]", "127.0.0.2", "192.0.2.1", "[2001:db8::1]"];
     const names = [...addresses, "localhost", "LocalHost", "localhost.", "simcat", "Status.Example.com."];
     for (const name of [...names, ...names.map((one) => `${one}:${new URL(url).port}`), "localhost:8080", ""]) {
@@ -100,7 +102,7 @@ const FOREIGN = [
 test.each(["127.0.0.1", "0.0.0.0"])(
   "on %s it rejects requests to other names, so that no web page can read it (fault 110)",
   async (host) => {
-    const { url } = await serve({ host, allowedHosts: ["simcat"] });
+    const { url } = await serve({ httpHost: host, httpAllowedHosts: ["simcat"] });
     for (const name of FOREIGN) {
       for (const path of ["/", "/bad", "/nowhere"]) {
         const { status, body } = await askAs(name, url, path);

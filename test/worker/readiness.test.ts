@@ -35,7 +35,7 @@ interface Facts extends Partial<CopyState> {
 
 /** The reader of a worker in this state. Three ticks take 45 minutes, and a run may be without progress for three minutes. */
 function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, pausedUntil, stop, ...copy }: Facts) {
-  return createStatusReader({
+  const sources = {
     state: { ...createWorkerState(), ...state },
     reads: { read: async () => ({ basics: basics(), figures: figures(), error: null, ...copy }) },
     schedule: {
@@ -44,10 +44,9 @@ function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, pausedUntil, stop, ..
       intervalMs: () => 15 * MINUTE,
       lateAfterMs: () => lateAfterMs,
     },
-    stuckAfterMs: 3 * MINUTE,
-    mask: (text) => text.replaceAll("secret", "***"),
-    stop: stop ?? new AbortController().signal,
-  });
+    mask: (text: string) => text.replaceAll("secret", "***"),
+  };
+  return createStatusReader(sources, 3 * MINUTE, stop ?? new AbortController().signal);
 }
 
 const running = (silentMinutes: number | null) => {

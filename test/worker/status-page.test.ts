@@ -4,9 +4,9 @@ import { escapeHtml, html, toMarkup } from "../../src/report/html/html.ts";
 import { formatStatusPage } from "../../src/worker/status-page.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
-import { emptyStatus, failingStatus, figuresOf, TITLE } from "./status-values.ts";
+import { emptyStatus, failingStatus, figuresOf, SETTINGS_OF_PAGE } from "./status-values.ts";
 
-const pageOf = (status: WorkerStatus) => formatStatusPage(status, TITLE);
+const pageOf = (status: WorkerStatus) => formatStatusPage(status, SETTINGS_OF_PAGE, "9.9.9");
 
 test("escapes text between tags and in attributes", () => {
   expect(escapeHtml(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");

@@ -27,7 +27,7 @@ const basicsOf = (rest: Partial<Basics> = {}): Basics => ({
   ...rest,
 });
 
-export const TITLE = { version: "9.9.9", timezone: "Europe/Berlin", serviceHost: "api.example.com" };
+export const SETTINGS_OF_PAGE = { timezone: "Europe/Berlin", baseUrl: new URL("https://api.example.com/v1/") };
 
 export const emptyStatus: WorkerStatus = {
   now: NOW,

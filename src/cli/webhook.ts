@@ -1,26 +1,55 @@
 import { createHmac } from "node:crypto";
 import { request } from "undici";
-import { sleep, withTimeout } from "./async.ts";
-import type { Environment } from "./config/readers.ts";
-import { toError } from "./errors.ts";
-import type { RunStatus } from "./run-summary.ts";
-import { credentialsOf } from "./secrets.ts";
-import { openConnectionPool } from "./service/http/connection-pool.ts";
+import { sleep, withTimeout } from "../async.ts";
+import type { Environment } from "../config/readers.ts";
+import type { Config } from "../config.ts";
+import type { Pool } from "../db/connect.ts";
+import { readRunEnds } from "../db/read/recent-runs.ts";
+import { readSnapshot } from "../db/transaction.ts";
+import { toError } from "../errors.ts";
+import type { RunEnd, RunStatus } from "../run-summary.ts";
+import { credentialsOf } from "../secrets.ts";
+import { openConnectionPool } from "../service/http/connection-pool.ts";
+import type { Context } from "./context.ts";
+import { notify } from "./notify.ts";
+
+/**
+ * Returns a function that sends a message if the end of a run changes the state between good and not good, and never throws.
+ * Without SIMCAT_NOTIFY_URL it sends nothing. What earlier processes sent follows from their runs, so nothing is stored.
+ * @throws DatabaseError if the runs cannot be read
+ */
+export async function createSender(
+  context: Context,
+  config: Config,
+  pool: Pool,
+): Promise<(end: RunEnd) => Promise<void>> {
+  const { environment, stop, mask, version } = context;
+  const { notifyUrl } = config;
+  if (notifyUrl === null) return async () => {};
+  const ends = await readSnapshot(pool, "reading the last runs", readRunEnds, stop);
+  // That the first run is good is no news.
+  let last: LastMessage = { isGood: true, at: Number.NEGATIVE_INFINITY };
+  for (const end of ends) last = nextMessage(last, end, Date.now() - end.ageMs);
+  return async (end) => {
+    const now = new Date();
+    const before = last;
+    last = nextMessage(before, end, now.getTime());
+    if (last === before) return;
+    try {
+      await postMessage(notifyUrl, formatMessage(end, now, version), environment, stop);
+    } catch (error) {
+      // A later run of this process tries again. Another process would take the message for sent.
+      last = { ...before, at: now.getTime() };
+      notify(context, config, "warn", "notification_failed", `SIMCAT_NOTIFY_URL: ${mask(toError(error).message)}`);
+    }
+  };
+}
 
 /** The state of the copy in the last message. */
-export interface LastMessage {
+interface LastMessage {
   readonly isGood: boolean;
   /** When it was sent, in ms of any clock; `-Infinity` for none. */
   readonly at: number;
-}
-
-/** The end of a run of everything, or of an attempt to begin one. */
-export interface RunEnd {
-  /** Null if it did not begin. */
-  readonly runId: number | null;
-  readonly status: RunStatus;
-  readonly isGood: boolean;
-  readonly error: string | null;
 }
 
 /** Two messages are at least this far apart. */
@@ -30,7 +59,7 @@ const MIN_DISTANCE_MS = 15 * 60_000;
 const SILENT: readonly RunStatus[] = ["interrupted", "lost_lease", "running", "abandoned"];
 
 /** The last message after a run ended at `at`: the same object if the state is the same, or a message is too early. */
-export function nextMessage(
+function nextMessage(
   last: LastMessage,
   { status, isGood }: Pick<RunEnd, "status" | "isGood">,
   at: number,
@@ -40,13 +69,13 @@ export function nextMessage(
 }
 
 /** The body of the post. `text` is a sentence that chat programs show. */
-export function formatMessage({ runId, status, isGood, error }: RunEnd, now: Date, version: string) {
+function formatMessage({ id, status, isGood, error }: RunEnd, now: Date, version: string) {
   const state = isGood ? "good again" : "not good";
-  const run = runId === null ? "a run could not begin" : `run ${runId} ended with ${status}`;
+  const run = id === null ? "a run could not begin" : `run ${id} ended with ${status}`;
   return {
     text: `simcat: the copy is ${state}: ${run}${error === null ? "" : `: ${error}`}`,
     good: isGood,
-    run_id: runId,
+    run_id: id,
     status,
     error,
     sent_at: now.toISOString(),
