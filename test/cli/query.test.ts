@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { toRefusal } from "../../src/db/read/run-query.ts";
 import { UsageError } from "../../src/errors.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
+import { createRole } from "../postgres/roles.ts";
 import { untilSession } from "../postgres/sessions.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
@@ -227,6 +228,14 @@ describe("simcat query", () => {
       await database().query("SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(61)' AND state = 'active'"),
     ).toEqual([]);
   });
+});
+
+test("ends at Ctrl-C as a role that may have only one connection (fault 252)", async () => {
+  const { url } = await createRole(database(), { attributes: "CONNECTION LIMIT 1" });
+  const running = startCli(["query", "SELECT pg_sleep(62)"], { DATABASE_URL: url });
+  await untilSession(database().query, "query = 'SELECT pg_sleep(62)'");
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
 });
 
 describe("simcat libraries", () => {

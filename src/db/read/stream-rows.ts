@@ -31,7 +31,8 @@ export function streamRows<Row extends pg.QueryResultRow>(
 }
 
 /**
- * Runs `work`, and cancels the statement of this connection if the signal is aborted. If that fails, the statement ends by itself.
+ * Runs `work`, and cancels the statement of this connection if the signal is aborted. If there is no other connection for that,
+ * closes this one; then the server ends the statement at its time limit.
  * @throws the signal's reason if it was aborted
  */
 export async function cancelOnAbort<T>(
@@ -41,7 +42,8 @@ export async function cancelOnAbort<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const { pid } = oneRow(await connection.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"));
-  const cancel = () => void pool.query("SELECT pg_cancel_backend($1)", [pid]).catch(() => {});
+  const close = () => connection.connection.stream.destroy();
+  const cancel = () => void pool.query("SELECT pg_cancel_backend($1)", [pid]).catch(close);
   signal.addEventListener("abort", cancel);
   try {
     signal.throwIfAborted();
