@@ -75,13 +75,8 @@ const REQUESTS = ["listing", "metadata", "scenarios"].flatMap((operation) =>
 );
 
 /** Why no run started at a due tick. `suspended`: the machine slept, or the event loop was blocked. */
-export const MISS_REASONS = {
-  running: "during a run",
-  database: "database unreachable",
-  suspended: "suspended",
-  retry_after: "asked to wait",
-} as const;
-export type MissReason = keyof typeof MISS_REASONS;
+const MISS_REASONS = ["running", "database", "suspended", "retry_after"] as const;
+export type MissReason = (typeof MISS_REASONS)[number];
 
 export function createMetrics(version: string) {
   const registry = new Registry();
@@ -127,7 +122,7 @@ export function createMetrics(version: string) {
   const missed = counter(
     "missed_ticks_total",
     "Due ticks at which no run started, by reason: running (a run was in progress), database (unreachable), suspended (the machine slept or the process was blocked), retry_after (the service had asked for a pause).",
-    Object.keys(MISS_REASONS).map((reason) => ({ reason })),
+    MISS_REASONS.map((reason) => ({ reason })),
   );
   const busy = counter("busy_ticks_total", "Due ticks at which another process held the lease.");
   const requests = counter(

@@ -19,7 +19,7 @@ import { outcomeOfError } from "../sync/run-totals.ts";
 import type { RunResult } from "../sync/run-types.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 import type { CopyReads } from "./copy-reads.ts";
-import { type Metrics, MISS_REASONS, type MissReason } from "./metrics.ts";
+import type { Metrics, MissReason } from "./metrics.ts";
 import type { Schedule } from "./schedule.ts";
 import type { StatusSources, WorkerState } from "./worker-status.ts";
 
@@ -58,20 +58,16 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
     if (!signal.aborted) logNextRun();
     return result;
   };
-  const startRun = () => {
-    running = runAndPrune();
-  };
   const missTicks = (reason: MissReason, count: number) => {
     metrics.missedTicks(reason, count);
-    const line = { code: "missed_tick", reason, count, run: state.current?.id };
-    log.warn(line, `missed ticks: ${MISS_REASONS[reason]}`);
+    log.warn({ code: "missed_tick", reason, count, run: state.current?.id }, "no run started at due ticks");
   };
   const onDue = () => {
     if (running !== null) void reads.read().then(({ error }) => missTicks(error === null ? "running" : "database", 1));
     else if (schedule.pausedUntil() !== null) missTicks("retry_after", 1);
-    else startRun();
+    else running = runAndPrune();
   };
-  if (await isRunDue(context)) startRun();
+  if (await isRunDue(context)) running = runAndPrune();
   else logNextRun();
   schedule.start(onDue, (count) => missTicks("suspended", count));
   await aborted(signal);
@@ -79,7 +75,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   log.info({ code: "worker_stopping", run: state.current?.id }, "stop signal received; no further run starts");
   const last = await (running as Promise<RunResult | null> | null);
   const { reason } = signal;
-  return last !== null && last.error === reason && reason instanceof InterruptedError ? reason.exitCode : EXIT.ok;
+  return last?.error === reason && reason instanceof InterruptedError ? reason.exitCode : EXIT.ok;
 }
 
 /** True if there is no good run without selectors, or if the last one is older than the interval by the database's clock. */
