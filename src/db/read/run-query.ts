@@ -53,9 +53,8 @@ export async function runQuery(pool: Pool, question: Question, signal: AbortSign
   };
   const hear = ({ message = "" }: { readonly message?: string | undefined }) => onNotice(message);
   const read = async (connection: Connection) => {
-    await connection.query(TAKE_READER_RIGHTS);
     await connection.query(
-      `SET LOCAL search_path = simcat_report, public; SET LOCAL client_min_messages = notice;
+      `${TAKE_READER_RIGHTS}; SET LOCAL search_path = simcat_report, public; SET LOCAL client_min_messages = notice;
        SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)}`,
     );
     const work = () => streamRows<string[]>(connection, statement, (row, fields) => printerOf(fields).add(row));
