@@ -16,9 +16,10 @@ interface MockOptions {
 /** Not a secret: the command prints it. */
 export const MOCK_KEY = "mock-key";
 
-/** Generated in a second or two, during which no signal stops the process. */
+/** The libraries are generated at the start, in a second or two, during which no signal stops the process. */
 const MAX_LIBRARIES = 100_000;
-const MAX_SCENARIOS = 10_000;
+/** The scenarios of a library are generated when they are requested. */
+const MAX_SCENARIOS = 1_000_000;
 /** Seeds have 32 bits. */
 const MAX_SEED = 2 ** 32 - 1;
 

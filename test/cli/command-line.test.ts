@@ -51,8 +51,8 @@ test.each([
     "option '--libraries <COUNT>' argument '100001' is invalid. expected a whole number up to 100,000.",
   ],
   [
-    ["mock", "--scenarios", "10001"],
-    "option '--scenarios <COUNT>' argument '10001' is invalid. expected a whole number up to 10,000.",
+    ["mock", "--scenarios", "1000001"],
+    "option '--scenarios <COUNT>' argument '1000001' is invalid. expected a whole number up to 1,000,000.",
   ],
 ])("%j exits with 64 and names the wrong word (faults 117, 250)", async (args, message) => {
   expect(await callCli(args, { SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
