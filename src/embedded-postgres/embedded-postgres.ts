@@ -2,8 +2,8 @@ import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigurationError, DatabaseError, hasErrorCode, toError } from "../errors.ts";
-import { chooseAccount, findBinaries, prepareBinaries } from "./programs.ts";
-import { closeSession, createData, openSession, upgradeData } from "./server.ts";
+import { chooseAccount, type EmbeddedServer, findBinaries, prepareBinaries } from "./programs.ts";
+import { closeSession, createData, createRoles, openSession } from "./server.ts";
 import { createStateDir, embeddedStateDir, type StateDirOptions, tryCreatingIn, withLock } from "./state-dir.ts";
 
 interface EmbeddedOptions extends StateDirOptions {
@@ -64,32 +64,31 @@ async function open(
     const problem = `${stateDir} belongs to the account of the embedded Postgres, which could mislead root`;
     throw new ConfigurationError(problem, { hint });
   }
-  const programs = { native: await prepareBinaries(installed, account, stateDir), account, environment };
-  const server = { programs, directory, settings };
-  const created = !hasDatabase(stateDir);
+  const native = await prepareBinaries(installed, account, stateDir);
+  const server: EmbeddedServer = { directory, native, account, settings, environment };
+  const created = !existsSync(directory);
   if (created) {
     onProgress?.("creating the embedded Postgres (first time only), which is for trials: its OpenSSL is of 2018");
     await createData(server, superuser, signal);
   } else if (!existsSync(join(directory, "pgpass"))) {
     onProgress?.("upgrading the roles of the embedded Postgres; simcat db prints the new URL");
-    await upgradeData(server, signal);
+    await createRoles(server, false, signal);
   }
   const password = await readFile(join(directory, "password"), "utf8");
   const readerPassword = (await readFile(join(directory, "pgpass"), "utf8")).trim().split(":").at(-1);
   let session = await openSession(server, signal);
-  const { port, started } = session;
+  const { port } = session.client;
 
   const ensureRunning = async (signal: AbortSignal) => {
     await session.client.query("SELECT").catch(async () => {
       onProgress?.("the embedded Postgres has ended; starting it again");
       session = await withLock(stateDir, () => openSession(server, signal), signal);
     });
-    if (session.port === port) return;
-    const problem = `another program uses port ${port} of the embedded Postgres, which now listens on ${session.port}`;
+    const { port: current } = session.client;
+    if (current === port) return;
+    const problem = `another program uses port ${port} of the embedded Postgres, which now listens on ${current}`;
     throw new DatabaseError(problem, { hint: "restart simcat to use it" });
   };
-  const close = () => withLock(stateDir, () => closeSession(server, session), AbortSignal.timeout(60_000));
-  let closed: Promise<void> | null = null;
   const address = `127.0.0.1:${port}/simcat`;
   const passfile = join(directory, "pgpass").split("/").map(encodeURIComponent).join("/").replaceAll("'", "%27");
   const quote = process.platform === "win32" ? '"' : "'";
@@ -98,13 +97,10 @@ async function open(
     readerUrl: `postgres://simcat_reader:${readerPassword}@${address}`,
     psql: `psql ${quote}postgres://simcat_reader@${address}?passfile=${passfile}${quote}`,
     dataDirectory: join(directory, "data"),
-    started,
+    started: session.started,
     created,
     ensureRunning,
-    stop: () => {
-      closed ??= close();
-      return closed;
-    },
+    stop: () => withLock(stateDir, () => closeSession(server, session.client), AbortSignal.timeout(60_000)),
   };
 }
 
@@ -116,7 +112,7 @@ export async function findMissingDatabase(options: StateDirOptions): Promise<str
   findBinaries();
   const stateDir = embeddedStateDir(options);
   try {
-    if (hasDatabase(stateDir)) return null;
+    if (existsSync(join(stateDir, "postgres"))) return null;
     tryCreatingIn(stateDir);
     return stateDir;
   } catch (error) {
@@ -124,14 +120,10 @@ export async function findMissingDatabase(options: StateDirOptions): Promise<str
   }
 }
 
-function hasDatabase(stateDir: string): boolean {
-  return statSync(join(stateDir, "postgres"), { throwIfNoEntry: false }) !== undefined;
-}
-
 /** Adds the consequence and the remedy to a system error. Other errors are returned unchanged. */
 function asKnownError(error: unknown, stateDir: string): unknown {
   const reason = toError(error).message;
-  if (hasErrorCode(error, "ENOSPC", "EDQUOT") || /No space left on device|Disk quota exceeded/.test(reason))
+  if (/no space left on device|disk quota exceeded/i.test(reason))
     return new DatabaseError(`no space for the embedded database in ${stateDir}`, {
       hint: `free some, or set SIMCAT_STATE_DIR to a directory on a larger disk. ${reason}`,
       cause: error,

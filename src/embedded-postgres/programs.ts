@@ -15,12 +15,17 @@ export interface Account {
   readonly gid: number;
 }
 
-/** How the programs of Postgres are started. */
-export interface Programs {
-  /** The directory with `bin`, `lib` and `share`. */
+/**
+ * A server's files are below one directory: `data`, which belongs to the server's account, and files of ours: `password` of
+ * the role simcat, `pgpass` of the role simcat_reader, and `port` and `postgres.log` of the last start.
+ */
+export interface EmbeddedServer {
+  readonly directory: string;
+  /** The directory of its programs, with `bin`, `lib` and `share`. */
   readonly native: string;
   /** Null: the current user. */
   readonly account: Account | null;
+  readonly settings: Readonly<Record<string, string>>;
   readonly environment: StateDirOptions["environment"];
 }
 
@@ -33,12 +38,11 @@ interface ProgramOptions {
 }
 
 /**
- * Runs a program of Postgres, or a shell, on the data directory `directory/data`, which it finds in PGDATA: pg_ctl passes a
- * path on its command line through a shell. Its own session keeps Ctrl-C on the terminal away from it.
+ * Runs a program of Postgres, or a shell, on the server's data, whose path it finds in PGDATA: pg_ctl passes a path on its
+ * command line through a shell. Its own session keeps Ctrl-C on the terminal away from it.
  */
 export async function runPostgresProgram(
-  { native, account, environment }: Programs,
-  directory: string,
+  { directory, native, account, environment }: EmbeddedServer,
   [program = "", ...args]: readonly string[],
   { input = "", log, signal }: ProgramOptions = {},
 ): Promise<{ readonly code: number | null; readonly output: string }> {
@@ -46,22 +50,17 @@ export async function runPostgresProgram(
   // The account may be unable to follow the path, so every process of the server inherits a descriptor.
   const isHidden = account !== null && process.platform === "linux";
   const descriptor = isHidden ? openSync(directory, "r") : null;
-  const { PATH: path, SYSTEMROOT: windows, LD_LIBRARY_PATH: libraries } = environment;
+  const { PATH, SYSTEMROOT, LD_LIBRARY_PATH } = environment;
   // No PG… variable, locale or time zone of the caller, so that the server is the same everywhere.
-  const bare = { PATH: path, SYSTEMROOT: windows, LD_LIBRARY_PATH: libraries, LC_ALL: "C", TZ: "UTC" };
-  let child: ChildProcess;
-  try {
-    child = spawn(resolve(native, "bin", program), args, {
-      cwd: isHidden ? "/" : directory,
-      detached: true,
-      windowsHide: true,
-      env: { ...bare, PGDATA: isHidden ? "/proc/self/fd/3/data" : join(directory, "data") },
-      stdio: ["pipe", log ?? "pipe", log ?? "pipe", ...(descriptor === null ? [] : [descriptor])],
-      ...account,
-    });
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
-  }
+  const bare = { PATH, SYSTEMROOT, LD_LIBRARY_PATH, LC_ALL: "C", TZ: "UTC" };
+  const child: ChildProcess = spawn(resolve(native, "bin", program), args, {
+    cwd: isHidden ? "/" : directory,
+    detached: true,
+    windowsHide: true,
+    env: { ...bare, PGDATA: isHidden ? "/proc/self/fd/3/data" : join(directory, "data") },
+    stdio: ["pipe", log ?? "pipe", log ?? "pipe", ...(descriptor === null ? [] : [descriptor])],
+    ...account,
+  });
   // pg_ctl stops a server that is starting.
   const interrupt = () => child.kill("SIGINT");
   signal?.addEventListener("abort", interrupt);
@@ -74,6 +73,7 @@ export async function runPostgresProgram(
     return { code, output: texts.join("") };
   } finally {
     signal?.removeEventListener("abort", interrupt);
+    if (descriptor !== null) closeSync(descriptor);
   }
 }
 
@@ -134,9 +134,7 @@ export async function prepareBinaries(
     await linkLibraries(inside);
     // Files that root installed with a strict umask are not readable for the account.
     if (account !== null) await promisify(execFile)("/bin/chmod", ["-R", "a+rX", inside], { env: {} });
-    await rename(inside, copy).catch((error) => {
-      if (!existsSync(copy)) throw error; // Otherwise another process was faster.
-    });
+    await rename(inside, copy);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }

@@ -19,11 +19,14 @@ export function embeddedStateDir({ stateDir, environment }: StateDirOptions): st
   if (stateDir !== null) return resolve(stateDir);
   const preferred = platformDir(environment);
   try {
-    if (preferred !== null) accessSync(nearestExisting(preferred), constants.W_OK | constants.X_OK);
+    if (preferred !== null) {
+      accessSync(nearestExisting(preferred), constants.W_OK | constants.X_OK);
+      return preferred;
+    }
   } catch {
-    return temporaryDir(environment);
+    // For users without a writable HOME, as for those without any.
   }
-  return preferred ?? temporaryDir(environment);
+  return join(environment.TMPDIR || environment.TEMP || "/tmp", `simcat-${process.getuid?.() ?? "user"}`);
 }
 
 /**
@@ -55,12 +58,6 @@ function platformDir(environment: StateDirOptions["environment"]): string | null
   if (process.platform === "darwin") return home ? join(home, "Library/Application Support/simcat") : null;
   if (xdg && isAbsolute(xdg)) return join(xdg, "simcat"); // The XDG specification ignores relative ones.
   return home && isAbsolute(home) ? join(home, ".local/state/simcat") : null;
-}
-
-/** For users without a writable HOME, as in a container with an arbitrary user id. */
-function temporaryDir(environment: StateDirOptions["environment"]): string {
-  const base = environment.TMPDIR || environment.TEMP || "/tmp";
-  return join(base, `simcat-${process.getuid?.() ?? "user"}`);
 }
 
 /**

@@ -112,7 +112,7 @@ test("starts although the lock file of a crashed server names an unrelated live 
   await postgres.stop();
   // That process runs as the server's user, because Postgres ignores processes that it may not signal.
   const { uid, gid } = statSync(postgres.dataDirectory);
-  const stranger = spawn("sleep", ["60"], { uid, gid });
+  const stranger = spawn("sleep", ["600"], { uid, gid });
   onTestFinished(() => void stranger.kill());
   writeFileSync(file, left.replace(/^\d+/, String(stranger.pid)));
   const again = await openHere(stateDir);

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -83,6 +83,19 @@ test("a client starts a killed server again under the same URL, and another one 
   expect(await query(second.url, "SELECT one FROM kept")).toEqual([{ one: 1 }]);
   await second.stop();
   expect(await answers(first.url)).toBe(false);
+});
+
+test.runIf(process.platform === "linux")("a copy of a running server's files gets a server of its own", async () => {
+  const stateDir = newStateDir();
+  const original = await openHere(stateDir);
+  cpSync(stateDir, `${stateDir}-copy`, { recursive: true });
+  const { uid, gid } = statSync(original.dataDirectory);
+  execFileSync("chown", ["-R", `${uid}:${gid}`, join(`${stateDir}-copy`, "postgres", "data")]);
+  const copy = await openHere(`${stateDir}-copy`);
+  expect(copy).toMatchObject({ started: true, url: expect.not.stringContaining(original.url) });
+  await copy.stop();
+  expect(await answers(original.url)).toBe(true);
+  await original.stop();
 });
 
 test("a client reports that another program took the port of a killed server", async () => {

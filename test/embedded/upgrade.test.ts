@@ -35,9 +35,8 @@ async function downgrade(stateDir: string, victim: string): Promise<void> {
   ];
   const command = ["postgres", "--single", "-c", "exit_on_error=on", "simcat"];
   const input = sql.join("\n");
-  const { code, output } = await runPostgresProgram({ native, account, environment: process.env }, directory, command, {
-    input,
-  });
+  const server = { directory, native, account, settings: {}, environment: process.env };
+  const { code, output } = await runPostgresProgram(server, command, { input });
   expect(code, output).toBe(0);
   rmSync(join(directory, "pgpass"));
   for (const name of OLD_FILES) {
