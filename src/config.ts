@@ -1,5 +1,5 @@
-import { findText } from "./config/environment.ts";
-import { type Environment, InvalidText } from "./config/readers.ts";
+import { readSecretFiles } from "./config/environment.ts";
+import type { Environment } from "./config/readers.ts";
 import { NAMES, type Name, SECRET_NAMES, SETTINGS, type SettingField, type Settings } from "./config/settings.ts";
 import { editDistance } from "./edit-distance.ts";
 import { ConfigurationError, type ConfigurationProblem } from "./errors.ts";
@@ -29,25 +29,20 @@ export interface Needs {
  */
 export function loadConfig(environment: Environment, needs: Needs, dotenv: ReadonlySet<string> = new Set()): Config {
   const problems: ConfigurationProblem[] = [];
-  const texts: Partial<Record<Name, string>> = {};
+  const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
+  const isRead = (name: Name) => needs.database || !name.startsWith("DATABASE_");
+  const { texts, files } = readSecretFiles(environment, SECRET_NAMES.filter(isRead), report);
   const sources: Partial<Record<Name, string>> = {};
   const values: Partial<Record<SettingField, unknown>> = {};
-  const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
-  for (const [field, setting] of Object.entries(SETTINGS)) {
-    const { name, fallback, read } = setting;
+  for (const [field, { name, fallback, read }] of Object.entries(SETTINGS)) {
+    const text = isRead(name) ? texts[name] : undefined;
+    if (text) sources[name] = files[name] ?? (dotenv.has(name) ? ".env" : "environment");
     try {
-      const isRead = needs.database || !name.startsWith("DATABASE_");
-      const given = isRead ? findText(setting, environment) : null;
-      if (given !== null) {
-        texts[name] = given.text;
-        sources[name] = given.file ?? (dotenv.has(name) ? ".env" : "environment");
-      }
       // Some readers load a package or data that few commands need, so not for the default.
-      const isDefault = given === null || given.text === fallback;
-      values[field as SettingField] = isDefault ? fallback : read(given.text, environment);
+      values[field as SettingField] = !text || text === fallback ? fallback : read(text, environment);
     } catch (error) {
-      if (!(error instanceof InvalidText)) throw error;
-      report(`${name}${error.suffix}`, error.problem, error.hint);
+      if (!(error instanceof ConfigurationError)) throw error;
+      report(name, error.summary, error.hint ?? "");
     }
   }
   const isMissing = (name: Name) => !(name in sources) && !problems.some((problem) => problem.name.startsWith(name));
@@ -59,7 +54,8 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
   }
   if ("DATABASE_DIRECT_URL" in sources && isMissing("DATABASE_URL"))
     report("DATABASE_DIRECT_URL", "is set without DATABASE_URL", "set both, or only DATABASE_URL");
-  const { slice, maxRps } = values as Settings;
+  const settings = values as Settings;
+  const { slice, maxRps } = settings;
   if (needs.service && slice && "maxRps" in values && (maxRps ?? 0) < slice.count) {
     const hint = `expected the requests per second that the service allows, at least ${slice.count}: each of ${slice.count} slices takes its share`;
     report("SIMCAT_MAX_RPS", maxRps === null ? "is not set" : `is ${maxRps}`, hint);
@@ -68,19 +64,14 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
     const hint = "unset it: only simcat sync and simcat backfill take a slice";
     report("SIMCAT_SLICE", "is set, and this command takes none", hint);
   }
-  const secrets = environmentSecrets({ ...environment, ...texts });
-  if (problems.length > 0) throw configurationError(problems, secrets);
-  const settings = values as Settings;
+  const secrets = environmentSecrets(texts);
+  if (problems.length > 0) {
+    const redact = createRedactor(secrets); // People paste secrets into the wrong setting.
+    const masked = problems.map(({ name, problem, hint }) => ({ name, problem: redact(problem), hint: redact(hint) }));
+    const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+    throw new ConfigurationError(`the configuration has ${count}:`, { problems: masked });
+  }
   return { ...settings, databaseDirectUrl: settings.databaseDirectUrl ?? settings.databaseUrl, sources, secrets };
-}
-
-/** One error for all problems. Secrets are masked, because people paste them into the wrong setting. */
-function configurationError(problems: readonly ConfigurationProblem[], secrets: readonly string[]): ConfigurationError {
-  const redact = createRedactor(secrets);
-  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
-  return new ConfigurationError(`the configuration has ${count}:`, {
-    problems: problems.map(({ name, problem, hint }) => ({ name, problem: redact(problem), hint: redact(hint) })),
-  });
 }
 
 /** Every setting for display: its value without secrets, null when unset, and its source, or `default`. */
@@ -112,9 +103,8 @@ export function findUnknownSettings(environment: Environment) {
 
 /** The setting with the most similar name, which may have the prefix too much; null if none is similar. */
 function nearestSetting(name: string): string | null {
-  const spellings = name.startsWith(PREFIX) ? [name, name.slice(PREFIX.length)] : [name];
   const distanceTo = (known: string) =>
-    Math.min(...spellings.map((one) => editDistance(one, known, MAX_WRONG_LETTERS)));
+    Math.min(...[name, name.replace(PREFIX, "")].map((one) => editDistance(one, known, MAX_WRONG_LETTERS)));
   const near = KNOWN.filter((known) => distanceTo(known) <= MAX_WRONG_LETTERS);
   return near.sort((a, b) => distanceTo(a) - distanceTo(b))[0] ?? null;
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { ConfigurationError, hasErrorCode, toError } from "../errors.ts";
 import { environmentSecrets } from "../secrets.ts";
-import { type Environment, InvalidText } from "./readers.ts";
-import { type Name, SECRET_NAMES } from "./settings.ts";
+import type { Environment } from "./readers.ts";
+import type { Name } from "./settings.ts";
 
 /**
  * The process's environment merged with the `.env` file of `directory`, if there is one. A name that the process has, even
@@ -42,29 +42,32 @@ const isShared = (path: string) => platform() !== "win32" && (statSync(path).mod
 
 const errnoOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? toError(error).message;
 
-/** `NAME_FILE` for a secret's `NAME`, and the reverse; the name itself if it is no secret's. */
-function counterpartOf(name: string): string {
-  const secret = SECRET_NAMES.find((known) => name === known || name === `${known}_FILE`);
-  if (secret === undefined) return name;
-  return name === secret ? `${secret}_FILE` : secret;
-}
+/** `NAME_FILE` for `NAME`, and the reverse. */
+const counterpartOf = (name: string) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`);
 
 /**
- * The text of a setting, and the path of its file if `NAME_FILE` names one for a secret; null if it is unset.
- * @throws InvalidText if both are set, or the file cannot be read or is empty
+ * The texts of all settings, also of secrets whose file `NAME_FILE` names, and the paths of these files. Reports a secret
+ * that is set in both ways, and a file that cannot be read or is empty.
  */
-export function findText({ name, isSecret }: { name: Name; isSecret: boolean }, environment: Environment) {
-  const text = environment[name];
-  const file = isSecret ? environment[`${name}_FILE`] : undefined;
-  if (!file) return text ? { text, file: null } : null;
-  if (text) throw new InvalidText(`is set, and ${name}_FILE too`, "set one of them");
-  const wrong = (problem: string, hint: string) => new InvalidText(`${JSON.stringify(file)} ${problem}`, hint, "_FILE");
-  let secret: string;
-  try {
-    secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
-  } catch (error) {
-    throw wrong(`cannot be read (${errnoOf(error)})`, "expected a file with the secret in it");
+export function readSecretFiles(
+  environment: Environment,
+  names: readonly Name[],
+  report: (name: string, problem: string, hint: string) => void,
+) {
+  const texts: Record<string, string | undefined> = { ...environment };
+  const files: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const file = environment[`${name}_FILE`];
+    if (!file) continue;
+    if (texts[name]) report(name, `is set, and ${name}_FILE too`, "set one of them");
+    const path = JSON.stringify(file);
+    try {
+      texts[name] ||= readFileSync(file, "utf8").replace(/\r?\n$/, "");
+      files[name] = file;
+      if (texts[name] === "") report(`${name}_FILE`, `${path} is empty`, "expected the secret in it");
+    } catch (error) {
+      report(`${name}_FILE`, `${path} cannot be read (${errnoOf(error)})`, "expected a file with the secret in it");
+    }
   }
-  if (secret === "") throw wrong("is empty", "expected the secret in it");
-  return { text: secret, file };
+  return { texts, files };
 }

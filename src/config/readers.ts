@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { ConfigurationError } from "../errors.ts";
 import { MIN_SECRET_CHARS, parseDatabaseUrl } from "../secrets.ts";
 import type { Slice } from "../slice.ts";
 import { DAY_MS, parseDuration, parseShare, parseSize, type Share } from "../units.ts";
@@ -6,30 +7,18 @@ import { DAY_MS, parseDuration, parseShare, parseSize, type Share } from "../uni
 /** The variables of the process and of `.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A text that a setting cannot have. */
-export class InvalidText extends Error {
-  /** The predicate of a sentence that begins with the setting's name: `is "x"`. */
-  readonly problem: string;
-  /** `expected …`, or the action that solves it. */
-  readonly hint: string;
-  /** `_FILE` if the setting that names the secret's file is the problem. */
-  readonly suffix: string;
-
-  constructor(problem: string, hint: string, suffix = "") {
-    super(`${problem}; ${hint}`);
-    this.problem = problem;
-    this.hint = hint;
-    this.suffix = suffix;
-  }
-}
-
-/** Parses the text of a setting. `environment` holds the texts of all settings. @throws InvalidText */
+/**
+ * Parses the text of a setting. `environment` holds the texts of all settings.
+ * @throws ConfigurationError whose summary is the predicate of a sentence that begins with the setting's name: `is "x"`
+ */
 export type Reader<T> = (text: string, environment: Environment) => T;
+
+const invalid = (problem: string, hint: string) => new ConfigurationError(problem, { hint });
 
 const shorten = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 function reject(text: string, expected: string): never {
-  throw new InvalidText(`is ${JSON.stringify(shorten(text))}`, `expected ${expected}`);
+  throw invalid(`is ${JSON.stringify(shorten(text))}`, `expected ${expected}`);
 }
 
 /** A number, perhaps with a unit. */
@@ -70,7 +59,7 @@ export const slice: Reader<Slice> = (text, { JOB_COMPLETION_INDEX: jobIndex }) =
   if (Number.isInteger(index) && index >= 1 && index <= count && count <= MAX_SLICES) return { index, count };
   if (part !== "auto") return reject(text, SLICE);
   const given = jobIndex ? JSON.stringify(shorten(jobIndex)) : "not set";
-  throw new InvalidText(`is ${JSON.stringify(text)}, and JOB_COMPLETION_INDEX is ${given}`, `expected ${SLICE}`);
+  throw invalid(`is ${JSON.stringify(text)}, and JOB_COMPLETION_INDEX is ${given}`, `expected ${SLICE}`);
 };
 
 export const timeZone: Reader<string> = (text) => {
@@ -104,40 +93,34 @@ export const logLevel = oneOf("trace", "debug", "info", "warn", "error", "fatal"
 export const logFormat = oneOf("auto", "json", "pretty");
 
 function oneOf<const T extends string>(...choices: readonly T[]): Reader<T> {
-  return (text) => {
-    const value = choices.find((choice) => choice === text);
-    return value ?? reject(text, `one of ${choices.join(", ")}`);
-  };
+  return (text) => choices.find((choice) => choice === text) ?? reject(text, `one of ${choices.join(", ")}`);
 }
+
+/** The host name of a parsed URL, in which `URL` has written every IPv4 address as four decimal numbers. */
+const LOOPBACK_HOST = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;
 
 /**
  * The service's base URL, always with a trailing slash, so that paths can be joined to it. A problem never contains the
  * URL, because people paste keys into the wrong place.
  */
 export const baseUrl: Reader<URL> = (text, { SIMCAT_ALLOW_HTTP }) => {
-  const wrong = (problem: string, hint = "expected one such as https://api.example.com/v1/") =>
-    new InvalidText(problem, hint);
+  const wrong = (problem: string, hint = "expected one such as https://api.example.com/v1/") => invalid(problem, hint);
   if (!URL.canParse(text)) throw wrong("is not a URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong("is not an https URL");
   if (url.username !== "" || url.password !== "")
     throw wrong("has a user name or password in it", "remove them: the service requires only the API key");
   if (text.includes("?") || text.includes("#")) throw wrong("has a query or a fragment");
-  if (url.protocol === "http:" && SIMCAT_ALLOW_HTTP !== "true" && !isLoopback(url.hostname))
+  if (url.protocol === "http:" && SIMCAT_ALLOW_HTTP !== "true" && !LOOPBACK_HOST.test(url.hostname))
     throw wrong("is plain http, which would send the key unencrypted", "use https, or set SIMCAT_ALLOW_HTTP=true");
   if (!url.pathname.endsWith("/")) url.pathname += "/";
   return url;
 };
 
-/** True for the host name of a parsed URL, in which `URL` has written every IPv4 address as four decimal numbers. */
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
-}
-
 /** The URL of a web hook. A problem never contains it, because its path is often a secret. */
 export const notifyUrl: Reader<string> = (text) => {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidText("is not an http or https URL", "expected one such as https://hooks.example.com/…");
+  throw invalid("is not an http or https URL", "expected one such as https://hooks.example.com/…");
 };
 
 /** The host name of a Host header as `URL` spells it, without the port and a final dot; null if it is not a valid host. */
@@ -159,10 +142,10 @@ export const hostNames: Reader<readonly string[]> = (text) => {
 export const databaseUrl: Reader<string> = (text) => {
   const expected = "expected one such as postgres://user:password@host:5432/database";
   const encoded = `${expected}, with / ? # @ : in the password percent-encoded`;
-  if (!/^postgres(?:ql)?:\/\//i.test(text)) throw new InvalidText("is not a Postgres URL", expected);
+  if (!/^postgres(?:ql)?:\/\//i.test(text)) throw invalid("is not a Postgres URL", expected);
   // An unencoded / ? # in the password ends the host there, and messages would show the rest as a host or a database.
-  if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text)) throw new InvalidText("has an @ after its host", encoded);
-  if (parseDatabaseUrl(text) === null) throw new InvalidText("is not a valid URL", encoded);
+  if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text)) throw invalid("has an @ after its host", encoded);
+  if (parseDatabaseUrl(text) === null) throw invalid("is not a valid URL", encoded);
   return text;
 };
 
@@ -170,9 +153,9 @@ export const databaseUrl: Reader<string> = (text) => {
 export const apiKey: Reader<string> = (text) => {
   if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)) {
     const problem = "has a line break, a space at an end, or a character that is not printable ASCII";
-    throw new InvalidText(problem, "expected the bare key");
+    throw invalid(problem, "expected the bare key");
   }
   if (text.length >= MIN_SECRET_CHARS) return text;
   const reason = "so messages could not be masked without hiding ordinary words";
-  throw new InvalidText(`is shorter than ${MIN_SECRET_CHARS} characters, ${reason}`, "expected the whole key");
+  throw invalid(`is shorter than ${MIN_SECRET_CHARS} characters, ${reason}`, "expected the whole key");
 };
