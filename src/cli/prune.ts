@@ -24,38 +24,34 @@ export const definePrune: DefineCommand = (command, run) =>
     .addOption(jsonOption())
     .action(run(pruneHistory));
 
-async function pruneHistory(context: Context, { olderThan, json, ...options }: PruneOptions): Promise<number> {
+async function pruneHistory(context: Context, options: PruneOptions): Promise<number> {
+  const { olderThan, json, dryRun } = options;
   const optionMs = olderThan === undefined ? null : parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true, whole: true });
-  const olderThanMs = optionMs ?? config.keepHistoryMs;
-  if (olderThanMs === null)
+  const ageMs = optionMs ?? config.keepHistoryMs;
+  if (ageMs === null)
     throw new UsageError("prune needs an age", { hint: "give --older-than 365d, or set SIMCAT_KEEP_HISTORY" });
-  if (olderThanMs < DAY_MS) {
+  if (ageMs < DAY_MS) {
     const text = `--older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`;
     notify(context, config, "warn", "recent_history_deleted", text);
   }
-  const prune = (pool: Pool) => pruneOrCount(context, pool, olderThanMs, options);
-  const report = await withDatabase(context, config, "require", prune);
+  const report = await withDatabase(context, config, "require", (pool) => pruneOrCount(context, pool, ageMs, options));
   if (json) context.print(formatJson(report));
-  else printResult(context, !options.dryRun, formatPrune(report));
+  else printResult(context, !dryRun, formatPrune(report));
   return EXIT.ok;
 }
 
 /** Prunes, or counts the rows. The result is the document of `--json`. */
-async function pruneOrCount(
-  { terminal, draw, stop }: Context,
-  pool: Pool,
-  olderThanMs: number,
-  { events, dryRun }: Pick<PruneOptions, "events" | "dryRun">,
-) {
+async function pruneOrCount(context: Context, pool: Pool, ageMs: number, { events, dryRun }: PruneOptions) {
+  const { terminal, draw, stop } = context;
   const line = createStatusLine(terminal.isErr ? { terminal, draw } : null, () => {});
-  const plan = await planPrune(pool, olderThanMs, events, stop);
+  const plan = await planPrune(pool, ageMs, events, stop);
   const rows = await (dryRun
     ? countPrunable(pool, plan, stop)
     : pruneUnderLease(pool, plan, (count) => line.show(`${plural(count, "row")} deleted`), stop).finally(line.end));
   return {
     dry_run: dryRun,
-    older_than: formatDuration(olderThanMs),
+    older_than: formatDuration(ageMs),
     before: plan.cutoff.toISOString(),
     history_complete_since: historyStartAfter(plan, rows)?.toISOString() ?? null,
     rows_total: sumOf(rows),

@@ -219,7 +219,7 @@ test.each(LOST)(
     await made.query(
       "UPDATE simcat.scenarios SET removed_at = removed_at - interval '2 days' WHERE removed_at IS NOT NULL",
     );
-    const { lost, DATABASE_URL } = await losing(made.database, "DELETE FROM simcat.scenarios t", verdict);
+    const { lost, DATABASE_URL } = await losing(made.database, "WITH scenarios AS (DELETE", verdict);
 
     const { code, stdout } = await made.call(["prune", "--older-than", "1d", "--json"], { DATABASE_URL });
 

@@ -115,21 +115,29 @@ test("deletes rows in several transactions, and no other rows", async () => {
 
 test("an interrupted prune leaves whole libraries, and the next one finishes the work", async () => {
   const database = await freshTestDatabase();
-  for (const name of ["a", "b"]) {
-    await insertLibrary(database, name, OLD);
-    await insertBookmark(database, name, 11_000);
-    await database.query(
-      `INSERT INTO simcat.scenarios (owner, library_name, scenario_id, raw, first_seen_at, changed_at, run_id)
-       SELECT 'o', $1, i, '{}', now(), now(), 1 FROM generate_series(1, 11000) i`,
-      [name],
+  const names = Array.from({ length: 51 }, (_, at) => ({ ...PAST, library_name: String(at) }));
+  await addRows(
+    database,
+    "libraries",
+    names.map((name) => ({ ...name, removed_at: OLD })),
+  );
+  await addRows(
+    database,
+    "library_sync",
+    names.map(({ owner, library_name }) => ({ owner, library_name })),
+  );
+  for (const scenario_id of [1, 2])
+    await addRows(
+      database,
+      "scenarios",
+      names.map((name) => ({ ...name, scenario_id })),
     );
-  }
   const stop = new AbortController();
 
   await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
-  const left = { libraries: 1, scenarios: 11_000, library_sync: 1 };
+  const left = { libraries: 1, scenarios: 2, library_sync: 1 };
   expect(await countRows(database)).toEqual(left);
-  expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 1, scenarios: 11_000 }]);
+  expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 50, scenarios: 100 }]);
   await expectPruned(database, left);
 });
 

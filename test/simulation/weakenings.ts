@@ -193,7 +193,11 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       'scenarios: "t.removed_at < $1",',
       `scenarios: "t.removed_at - interval '9 days' < $1",`,
     ],
-    ["prune leaves the bookmarks of what it deletes", "of LIBRARY_TABLES)", "of LIBRARY_TABLES.slice(1))"],
+    [
+      "prune leaves the bookmarks of what it deletes",
+      "= (old.owner, old.library_name) OFFSET",
+      "= (old.owner, old.library_name) AND r.tableoid <> 'simcat.library_sync'::regclass OFFSET",
+    ],
   ],
   "src/db/store/save-snapshot.ts": [
     ["a changed library keeps its row of the snapshots", "present.live IS NOT NULL AND", "present.live IS NULL AND"],
