@@ -1,9 +1,8 @@
-import type { ColumnDifference } from "../db/read/compare-rows.ts";
+import type { ColumnDifference, DifferenceKind } from "../db/read/compare-rows.ts";
 import { cutToDifference, formatCount, formatElapsed, formatInstant, formatLibraries, plural } from "../format.ts";
 import { formatKey, keyText, shellWord, typeableKey } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
-import type { DifferenceKind } from "../verify/compare-content.ts";
 import type { LibraryDifference, VerifyReport } from "../verify/verify.ts";
 import { mark, PLAIN } from "./look.ts";
 import { truncate } from "./table.ts";
@@ -27,9 +26,8 @@ export function formatVerify(report: VerifyReport, look = PLAIN): string {
       return `${where}: ${plural(count, "item")} could not be compared: ${printable(reason)}`;
     }),
   ];
-  if (incomplete !== null) {
+  if (incomplete !== null)
     findings.push(`  listing    ${printable(incomplete)}; libraries that it lacks were not compared`);
-  }
   if (passing > 0) findings.push(`  passing    ${formatLibraries(passing)} differed, and agreed when read again`);
   return [
     `${mark(look, report.agrees ? "good" : "bad", `verify: ${formatResult(report)}`)} (${formatElapsed(report.durationMs)})`,
@@ -103,31 +101,26 @@ const formatValue = (column: string, text: string) =>
 
 /** The commands that resolve the findings. */
 function formatAdvice({ differences, unread, rejected }: VerifyReport): string[] {
-  const advice: string[] = [];
-  const altered = differences.filter(({ remedy }) => remedy === "backfill");
-  const held = differences.filter(({ remedy }) => remedy === "allow-removals");
-  const bySync = differences.filter(({ remedy }) => remedy === "sync");
-  const read = bySync.filter(({ kind }) => kind !== "unlisted");
-  const later = differences.filter(({ remedy }) => remedy === "later").length;
-  if (altered.length > 0) {
-    const named =
-      altered.length > MAX_NAMED ? [] : altered.map(({ key }) => ` --library ${shellWord(typeableKey(key))}`);
-    advice.push(`simcat backfill --restart${named.join("")}`);
-  }
-  if (read.length > 0) advice.push(`simcat sync stores ${formatLibraries(read.length)}, which it reads in any case`);
-  if (later > 0)
-    advice.push(`simcat sync stores ${formatLibraries(later)} later; simcat explain OWNER/LIBRARY says when`);
-  if (bySync.length > read.length) {
-    advice.push("simcat sync marks as removed what is no longer listed, unless a guard holds it");
-  }
-  if (held.length > 0) {
-    advice.push(
-      `${plural(held.length, "removal is", "removals are")} held: simcat sync --allow-removals marks as removed what is really gone; otherwise restore it in the service`,
-    );
-  }
-  if (unread.length > 0) advice.push("run simcat verify again; simcat check shows whether the service answers");
-  if (rejected.length > 0) advice.push("correct the rejected items in the service; simcat status lists them");
-  return advice;
+  const by = (remedy: LibraryDifference["remedy"]) => differences.filter((one) => one.remedy === remedy);
+  const altered = by("backfill").map(({ key }) => ` --library ${shellWord(typeableKey(key))}`);
+  const named = altered.length > MAX_NAMED ? "" : altered.join("");
+  const unlisted = by("sync").filter(({ kind }) => kind === "unlisted").length;
+  const read = by("sync").length - unlisted;
+  const later = by("later").length;
+  const held = by("allow-removals").length;
+  const advice: [count: number, text: string][] = [
+    [altered.length, `simcat backfill --restart${named}`],
+    [read, `simcat sync stores ${formatLibraries(read)}, which it reads in any case`],
+    [later, `simcat sync stores ${formatLibraries(later)} later; simcat explain OWNER/LIBRARY says when`],
+    [unlisted, "simcat sync marks as removed what is no longer listed, unless a guard holds it"],
+    [
+      held,
+      `${plural(held, "removal is", "removals are")} held: simcat sync --allow-removals marks as removed what is really gone; otherwise restore it in the service`,
+    ],
+    [unread.length, "run simcat verify again; simcat check shows whether the service answers"],
+    [rejected.length, "correct the rejected items in the service; simcat status lists them"],
+  ];
+  return advice.flatMap(([count, text]) => (count > 0 ? [text] : []));
 }
 
 const toKeyJson = (key: LibraryKey | null) => ({ owner: key?.owner ?? null, library: key?.name ?? null });

@@ -2,6 +2,7 @@ import { concurrently } from "../async.ts";
 import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import { readNow } from "../db/clock.ts";
 import type { Connection } from "../db/connect.ts";
+import type { DifferenceKind, StoredRows } from "../db/read/compare-rows.ts";
 import { readStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { ContentError, UnauthorizedError } from "../errors.ts";
@@ -16,9 +17,9 @@ import { decide } from "../sync/rules/decide.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
 import { hasFailed, withSeenAt } from "../sync/rules/settle.ts";
 import type { RunEvent, RunSettings } from "../sync/run-types.ts";
-import { type ContentDifference, compareContent, type StoredSide, toDifference } from "./compare-content.ts";
+import { type ContentDifference, compareContent, toDifference } from "./compare-content.ts";
 
-interface CompareTools extends StoredSide {
+interface CompareTools extends Pick<StoredRows, "pool" | "source" | "parsers"> {
   readonly service: Service;
   readonly settings: Pick<RunSettings, "concurrency" | "fullEveryMs" | "serviceTimezone">;
   readonly onEvent: (event: RunEvent) => void;
@@ -34,23 +35,19 @@ export interface LibraryDifference extends ContentDifference {
   readonly removalHeldAt: Date | null;
 }
 
-/** The result of one comparison. */
-interface Findings {
+export interface VerifyReport {
+  readonly agrees: boolean;
+  readonly durationMs: number;
   /** Listed libraries in scope. */
   readonly listed: number;
   /** Compared scenarios. */
-  scenarios: number;
-  differences: LibraryDifference[];
-  unread: LibraryFailure[];
+  readonly scenarios: number;
+  readonly differences: readonly LibraryDifference[];
+  readonly unread: readonly LibraryFailure[];
   /** Items that could not be compared because they are rejects, with the reason of the first; null: an entry without a readable key. */
-  rejected: { readonly key: LibraryKey | null; readonly count: number; readonly reason: string }[];
+  readonly rejected: readonly { readonly key: LibraryKey | null; readonly count: number; readonly reason: string }[];
   /** Why the listing is incomplete, so that libraries that it lacks were not compared; null if it is complete. */
-  incomplete: string | null;
-}
-
-export interface VerifyReport extends Findings {
-  readonly agrees: boolean;
-  readonly durationMs: number;
+  readonly incomplete: string | null;
   /** Libraries that differed in the first comparison and agreed in the second. */
   readonly passing: number;
 }
@@ -66,35 +63,38 @@ export async function verifyStored(tools: CompareTools, asked: Selection, signal
   const { pool, source } = tools;
   const sides = await readSides(tools, signal);
   const selection = await assertKnown(asked, { listing: sides.listing, pool, source }, signal);
-
-  const first = await compareSides(tools, sides, selectorOf(selection), signal);
-  // It is compared again: it differs, or was removed after the listing was read.
-  const gone = first.unread.filter(({ code }) => code === "not_found");
-  const suspects = new Set([...first.differences, ...gone].map(labelOf));
-  const findings = { ...first, passing: 0 };
-  if (suspects.size > 0) {
-    const isSuspect = (found: Keyed) => suspects.has(labelOf(found));
-    const others = <T extends Keyed>(found: readonly T[]) => found.filter((one) => !isSuspect(one));
-    const again = await readSides(tools, signal);
-    const quiet = { ...tools, onEvent: () => {} };
-    const second = await compareSides(quiet, again, (key) => isSuspect({ key }), signal);
-    findings.differences = second.differences;
-    findings.unread = [...others(first.unread), ...second.unread];
-    findings.rejected = [...others(first.rejected), ...second.rejected.filter(({ key }) => key !== null)];
-    findings.incomplete = first.incomplete ?? second.incomplete;
-    findings.passing = suspects.size - new Set([...second.differences, ...second.unread].map(labelOf)).size;
+  let findings = await compareSides(tools, sides, selectorOf(selection), signal);
+  // A library that was removed after the listing was read is compared again too.
+  const gone = findings.unread.filter(({ code }) => code === "not_found");
+  const suspects = [...findings.differences, ...gone].map(({ key }) => key);
+  let passing = 0;
+  if (suspects.length > 0) {
+    const isSuspect = selectorOf({ libraries: suspects, owners: [] });
+    const isOther = ({ key }: Keyed) => key !== null && !isSuspect(key);
+    const again = await compareSides(
+      { ...tools, onEvent: () => {} },
+      await readSides(tools, signal),
+      isSuspect,
+      signal,
+    );
+    findings = {
+      ...findings,
+      differences: again.differences,
+      unread: [...findings.unread.filter(isOther), ...again.unread],
+      rejected: [...findings.rejected.filter(isOther), ...again.rejected],
+      incomplete: findings.incomplete ?? again.incomplete,
+    };
+    passing = suspects.length - again.differences.length - again.unread.length;
   }
   const { differences, unread, rejected, incomplete } = findings;
   for (const found of [differences, unread, rejected]) found.sort(byLabel);
   const agrees = differences.length + unread.length + rejected.length === 0 && incomplete === null;
-  return { ...findings, agrees, durationMs: Math.round(performance.now() - startedAt) };
+  return { ...findings, agrees, passing, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-interface Keyed {
-  readonly key: LibraryKey | null;
-}
+type Keyed = { readonly key: LibraryKey | null };
 
-/** The name of a library, the empty text without one. */
+/** The empty text for an entry without a readable key. */
 const labelOf = ({ key }: Keyed) => (key === null ? "" : formatKey(key));
 const byLabel = (a: Keyed, b: Keyed) => (labelOf(a) < labelOf(b) ? -1 : Number(labelOf(a) > labelOf(b)));
 
@@ -109,32 +109,25 @@ async function readSides({ service, pool, source }: CompareTools, signal: AbortS
   return readSnapshot(pool, "reading what is stored", read, signal);
 }
 
-type Sides = Awaited<ReturnType<typeof readSides>>;
-
 /** Compares the libraries in scope, reading the content of `concurrency` at a time. */
 async function compareSides(
   tools: CompareTools,
-  { listing, stored, now }: Sides,
+  { listing, stored, now }: Awaited<ReturnType<typeof readSides>>,
   isInScope: (key: LibraryKey) => boolean,
   signal: AbortSignal,
-): Promise<Findings> {
+) {
   const { service, settings, onEvent } = tools;
   const listed = [...listing.libraries].filter(({ key }) => isInScope(key));
-  const isCompared = (key: LibraryKey | null) => key === null || isInScope(key);
-  // That the listing is one page of several is no entry that could be corrected: `incomplete` says it.
-  const rejects = listing.rejects.filter(({ key, code }) => isCompared(key) && code !== "paged_answer");
   const differences: LibraryDifference[] = [];
-  const findings: Findings = {
-    listed: listed.length,
-    scenarios: 0,
-    differences,
-    unread: [],
-    rejected: rejects.map(({ key, reason }) => ({ key, count: 1, reason })),
-    incomplete: listing.incomplete,
-  };
-  const addOneSided = (key: LibraryKey, kind: LibraryDifference["kind"], heldAt: number | null = null) =>
+  const unread: LibraryFailure[] = [];
+  // That the listing is one page of several is no entry that could be corrected: `incomplete` says it.
+  const rejected = listing.rejects
+    .filter(({ key, code }) => (key === null || isInScope(key)) && code !== "paged_answer")
+    .map(({ key, reason }) => ({ key, count: 1, reason }));
+  let compared = 0;
+  const addOneSided = (key: LibraryKey, kind: DifferenceKind, heldAt: number | null = null) =>
     differences.push({
-      ...toDifference(key, { kind, columns: [] }, []),
+      ...toDifference(key, kind),
       remedy: heldAt === null ? "sync" : "allow-removals",
       removalHeldAt: heldAt === null ? null : new Date(heldAt),
     });
@@ -159,16 +152,16 @@ async function compareSides(
   let hasRead = false;
   const compare = async (listed: ListedLibrary, row: StoredLibrary) => {
     const { key } = listed;
-    const { sink, finish } = compareContent(tools, listed, signal);
+    const { sink, finish } = compareContent({ ...tools, key, signal }, listed);
     const read = await service.readContent({ ...key, failedBefore: hasFailed(row) }, sink, signal);
     breaker.reset();
     hasRead = true;
     const { scenarios, difference } = await finish(read);
-    findings.scenarios += scenarios;
+    compared += scenarios;
     if (difference !== null)
       differences.push({ ...difference, remedy: remedyFor(listed, row, read, now, settings), removalHeldAt: null });
     const [first] = read.rejects;
-    if (first !== undefined) findings.rejected.push({ key, count: read.rejects.length, reason: first.reason });
+    if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });
     onEvent({ kind: "stored", key });
   };
   const fail = async (key: LibraryKey, row: StoredLibrary, error: unknown) => {
@@ -179,18 +172,19 @@ async function compareSides(
       throw new UnauthorizedError(message, { cause: error });
     }
     const failure = { key, code: error.code, message: error.message };
-    findings.unread.push(failure);
+    unread.push(failure);
     onEvent({ kind: "failed", ...failure });
     if (!error.unavailable) return breaker.reset();
     const state = breaker.addFailure(hasFailed(row));
     if (state === "open" || (state === "doubtful" && !hasRead))
       throw manyFailed(error, "; run simcat verify again later");
   };
-  const compared = concurrently(both, settings.concurrency, ([listed, row]) =>
+  const comparisons = concurrently(both, settings.concurrency, ([listed, row]) =>
     compare(listed, row).catch((error) => fail(listed.key, row, error)),
   );
-  for await (const _ of compared);
-  return findings;
+  for await (const _ of comparisons);
+  const { incomplete } = listing;
+  return { listed: listed.length, scenarios: compared, differences, unread, rejected, incomplete };
 }
 
 /** A sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */

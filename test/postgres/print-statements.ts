@@ -1,5 +1,5 @@
 /** `npm run sql`, `npm run sql -- NAME`: prints the statements that store and compare rows, with named parameters. */
-import { COMPARE_LIBRARY, COMPARE_SCENARIOS } from "../../src/db/read/compare-rows.ts";
+import { COMPARE } from "../../src/db/read/compare-rows.ts";
 import type { BoundStatement, StatementParameters } from "../../src/db/statement.ts";
 import { MERGE_LIBRARIES } from "../../src/db/store/save-libraries.ts";
 import { REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/save-listing.ts";
@@ -13,8 +13,8 @@ const STATEMENTS: Readonly<Record<string, (parameters: StatementParameters) => B
   INSERT_SCENARIOS: INSERT_SCENARIOS.memory,
   MERGE_SCENARIOS: MERGE_SCENARIOS.memory,
   MARK_MISSING: MARK_MISSING.memory,
-  COMPARE_LIBRARY: COMPARE_LIBRARY.tables,
-  COMPARE_SCENARIOS: COMPARE_SCENARIOS.tables,
+  COMPARE_LIBRARIES: COMPARE.tables.libraries,
+  COMPARE_SCENARIOS: COMPARE.tables.scenarios,
 };
 
 const WIDTH = 120;

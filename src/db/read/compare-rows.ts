@@ -1,9 +1,9 @@
 import { cutToDifference } from "../../format.ts";
 import type { LibraryKey, Scenario, ScenarioId } from "../../model.ts";
 import type { TextParsers } from "../../parse-values.ts";
-import type { Connection } from "../connect.ts";
+import type { Connection, Pool } from "../connect.ts";
 import type { LibraryAnswers } from "../content-fields.ts";
-import { int8Array, statement } from "../statement.ts";
+import { type BoundStatement, int8Array, statement } from "../statement.ts";
 import {
   libraryColumns,
   namesOf,
@@ -13,6 +13,7 @@ import {
   toArrays,
   unnest,
 } from "../store/columns.ts";
+import { readSnapshot } from "../transaction.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
 /**
@@ -27,14 +28,14 @@ export interface ColumnDifference {
   readonly service: string | null;
 }
 
-export interface ComparedRow {
-  /** `missing`: no row is stored. `removed`: it is marked as removed. `content`: it is live; `columns` differ. */
-  readonly kind: "missing" | "removed" | "content";
-  readonly columns: readonly ColumnDifference[];
-}
+/** `missing`: no row is stored. `removed`: it is marked as removed. `content`: `columns` differ. `unlisted`: only the database has it. */
+export type DifferenceKind = "missing" | "removed" | "content" | "unlisted";
 
-export interface ComparedScenario extends ComparedRow {
-  readonly id: ScenarioId;
+export interface RowDifference {
+  /** Null for the library's own row. */
+  readonly id: ScenarioId | null;
+  readonly kind: DifferenceKind;
+  readonly columns: readonly ColumnDifference[];
 }
 
 const SHOWN_CHARS = 200;
@@ -56,9 +57,11 @@ function compareStatement<Item>(
   source: ReadSource,
   table: "libraries" | "scenarios",
   all: readonly StoredColumn<Item>[],
-  id: string,
-  isSameRow: string,
 ) {
+  const [id, isSameRow] =
+    table === "libraries"
+      ? ["NULL", "(s.owner, s.library_name) = (r.owner, r.library_name)"]
+      : ["r.scenario_id", "(s.owner, s.library_name, s.scenario_id) = ($owner, $library_name, r.scenario_id)"];
   // The views show a `parent_id` of 0 as none. The comparison of `raw` includes it.
   const columns = all.filter(({ change, zeroIsNull }) => change !== "key" && (source === "tables" || !zeroIsNull));
   const values = columns.map(
@@ -78,88 +81,66 @@ WHERE s.owner IS NULL OR s.removed_at IS NOT NULL
 ORDER BY r.ord`);
 }
 
-const compareLibrary = (source: ReadSource) =>
-  compareStatement(
-    source,
-    "libraries",
-    libraryColumns,
-    "NULL",
-    "(s.owner, s.library_name) = (r.owner, r.library_name)",
-  );
-const compareScenarios = (source: ReadSource) =>
-  compareStatement(
-    source,
-    "scenarios",
-    scenarioColumns,
-    "r.scenario_id",
-    "(s.owner, s.library_name, s.scenario_id) = ($owner, $library_name, r.scenario_id)",
-  );
+const compareStatements = (source: ReadSource) => ({
+  libraries: compareStatement(source, "libraries", libraryColumns),
+  scenarios: compareStatement(source, "scenarios", scenarioColumns),
+});
+export const COMPARE = { tables: compareStatements("tables"), views: compareStatements("views") };
 
-export const COMPARE_LIBRARY = { tables: compareLibrary("tables"), views: compareLibrary("views") };
-export const COMPARE_SCENARIOS = { tables: compareScenarios("tables"), views: compareScenarios("views") };
-
-/** Compares a library's own row with its list entry and its metadata. A part that was rejected (null) is not compared. */
-export async function compareLibraryRow(
-  connection: Connection,
-  source: ReadSource,
-  library: LibraryAnswers,
-  parsers: TextParsers,
-): Promise<ComparedRow> {
-  const bound = COMPARE_LIBRARY[source](toArrays(libraryColumns, [library], parsers));
-  const [row] = (await connection.query<ComparedRow>(bound)).rows;
-  return row === undefined ? { kind: "content", columns: [] } : cutValues(row);
-}
-
-/** The rows of one library's scenarios. */
-interface ScenarioRows {
-  readonly connection: Connection;
+/** The rows of one library. */
+export interface StoredRows {
+  readonly pool: Pool;
   readonly source: ReadSource;
+  readonly parsers: TextParsers;
   readonly key: LibraryKey;
+  readonly signal: AbortSignal;
 }
 
-/** Returns the scenarios whose rows differ from these; for the first examples also the differing columns. */
-export async function compareScenarioRows(
-  { connection, source, key }: ScenarioRows,
-  scenarios: readonly Scenario[],
-  parsers: TextParsers,
-): Promise<ComparedScenario[]> {
-  if (scenarios.length === 0) return [];
-  const parameters = { ...toArrays(scenarioColumns, scenarios, parsers), owner: key.owner, library_name: key.name };
-  return (await connection.query<ComparedScenario>(COMPARE_SCENARIOS[source](parameters))).rows.map(cutValues);
+/** Runs the statements of the functions below on one snapshot. */
+export async function findDifferences({ pool, signal }: StoredRows, statements: readonly BoundStatement[]) {
+  const read = async (connection: Connection) => {
+    const found: RowDifference[] = [];
+    for (const one of statements) found.push(...(await connection.query<RowDifference>(one)).rows.map(cutValues));
+    return found;
+  };
+  return readSnapshot(pool, "reading a library's rows", read, signal);
 }
 
-function cutValues<Row extends ComparedRow>(row: Row): Row {
-  const columns = row.columns.map(({ column, stored, service }) => {
+function cutValues({ columns, ...row }: RowDifference): RowDifference {
+  const cut = columns.map(({ column, stored, service }) => {
     const [first, second] = cutToDifference(stored ?? "", service ?? "", SHOWN_CHARS);
     return { column, stored: stored && first, service: service && second };
   });
-  return { ...row, columns };
+  return { ...row, columns: cut };
 }
 
-/** Returns the live scenarios of a library that are not in the service's list. */
-export async function readUnlistedScenarios(
-  { connection, source, key }: ScenarioRows,
-  listed: Iterable<ScenarioId>,
-): Promise<ScenarioId[]> {
-  // A set operation, because the planner never turns it into a nested loop.
-  const { rows } = await connection.query<{ id: ScenarioId }>(
-    `SELECT scenario_id AS id FROM ${STORED_ROWS[source].scenarios} s
-     WHERE owner = $1 AND library_name = $2 AND removed_at IS NULL
-     EXCEPT SELECT unnest($3::int8[]) ORDER BY id`,
-    [key.owner, key.name, int8Array([...listed])],
-  );
-  return rows.map(({ id }) => id);
+/** Finds a library's own row if it differs from the list entry and the metadata. A part that was rejected (null) is not compared. */
+export const differentLibrary = ({ source, parsers }: StoredRows, library: LibraryAnswers) =>
+  COMPARE[source].libraries(toArrays(libraryColumns, [library], parsers));
+
+/** Finds the rows that differ from these scenarios; for the first examples also the differing columns. */
+export const differentScenarios = ({ source, parsers, key }: StoredRows, scenarios: readonly Scenario[]) =>
+  COMPARE[source].scenarios({
+    ...toArrays(scenarioColumns, scenarios, parsers),
+    owner: key.owner,
+    library_name: key.name,
+  });
+
+/** Finds the live scenarios that are not in the service's list. A set operation, because the planner never turns it into a nested loop. */
+export function unlistedScenarios({ source, key }: StoredRows, listed: Iterable<ScenarioId>): BoundStatement {
+  const text = `SELECT id, 'unlisted' AS kind, '[]'::jsonb AS columns FROM (
+      SELECT scenario_id AS id FROM ${STORED_ROWS[source].scenarios} s
+      WHERE owner = $1 AND library_name = $2 AND removed_at IS NULL
+      EXCEPT SELECT unnest($3::int8[])) AS unlisted ORDER BY id`;
+  return { text, values: [key.owner, key.name, int8Array([...listed])] };
 }
 
 /** Returns the stored JSON texts of these scenarios. */
-export async function readScenarioSources(
-  { connection, source, key }: ScenarioRows,
-  ids: readonly ScenarioId[],
-): Promise<(readonly [ScenarioId, string])[]> {
-  const { rows } = await connection.query<{ id: ScenarioId; raw: string }>(
-    `SELECT scenario_id AS id, raw::text FROM ${STORED_ROWS[source].scenarios} s
-     WHERE owner = $1 AND library_name = $2 AND scenario_id = ANY ($3::int8[])`,
-    [key.owner, key.name, int8Array(ids)],
-  );
-  return rows.map(({ id, raw }) => [id, raw]);
+export async function readScenarioSources({ pool, source, key, signal }: StoredRows, ids: readonly ScenarioId[]) {
+  const text = `SELECT scenario_id AS id, raw::text FROM ${STORED_ROWS[source].scenarios} s
+    WHERE owner = $1 AND library_name = $2 AND scenario_id = ANY ($3::int8[])`;
+  const read = (connection: Connection) =>
+    connection.query<{ id: ScenarioId; raw: string }>(text, [key.owner, key.name, int8Array(ids)]);
+  const { rows } = await readSnapshot(pool, "reading a library's rows", read, signal);
+  return rows.map(({ id, raw }) => [id, raw] as const);
 }
