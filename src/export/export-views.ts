@@ -1,4 +1,3 @@
-import type { QueryArrayConfig } from "pg";
 import type { Connection, Pool } from "../db/connect.ts";
 import { cancelOnAbort, streamRows } from "../db/read/stream-rows.ts";
 import { withTransaction } from "../db/transaction.ts";
@@ -83,7 +82,7 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
     let rows = 0;
     const bytes = await files.write(file, async (write) => {
       const encoder = format.createEncoder({ columns: one.columns, stamp, version, write });
-      await streamRows<string[]>(connection, { ...select, ...AS_TEXT }, (row) => {
+      await streamRows<string[]>(connection, select, (row) => {
         encoder.add(row);
         rows += 1;
         if (rows % ROWS_PER_PROGRESS === 0) onProgress({ view, index: at + 1, count: planned.length, rows });
@@ -99,12 +98,6 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
   await files.write("manifest.json", async (write) => write(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
   return manifest;
 }
-
-/** The values of a row, as the server prints them. */
-const AS_TEXT: Pick<QueryArrayConfig, "rowMode" | "types"> = {
-  rowMode: "array",
-  types: { getTypeParser: () => (text: string) => text },
-};
 
 /** A lock of a view includes the tables under it, with the rights of the view's owner. */
 async function lockTables(connection: Connection, views: readonly string[]): Promise<void> {

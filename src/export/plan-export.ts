@@ -68,30 +68,27 @@ const DEFAULT_VIEWS = ["libraries", "scenarios", "activity"];
 /** For an earlier moment. */
 const DEFAULT_PAST_VIEWS = ["libraries", "scenarios"];
 
-/** The time by which `--since` filters a view's rows: when simcat stored or saw what the row describes. */
-const TIME_COLUMNS: Readonly<Record<string, string>> = {
-  activity: "seen_at",
-  changes: "changed_at",
-  daily_libraries: "day",
-  daily_owners: "day",
-  events: "seen_at",
-  libraries: "changed_at",
-  library_versions: "valid_from",
-  prune_history: "pruned_at",
-  removed: "removed_at",
-  run_history: "started_at",
-  scenario_versions: "valid_from",
-  scenarios: "changed_at",
-};
+interface SinceFilter {
+  /** The time by which `--since` filters rows: when simcat stored or saw what the row describes. */
+  readonly column: string;
+  /** For a view that lacks earlier rows: the column of data_complete_as_of that says since when it is complete. */
+  readonly complete?: "historyCompleteSince" | "eventsCompleteSince";
+}
 
-/** Views that lack earlier rows, and the column of data_complete_as_of that says since when they are complete. */
-const COMPLETE_SINCE: Readonly<Record<string, "historyCompleteSince" | "eventsCompleteSince">> = {
-  activity: "historyCompleteSince",
-  changes: "historyCompleteSince",
-  events: "eventsCompleteSince",
-  library_versions: "historyCompleteSince",
-  removed: "historyCompleteSince",
-  scenario_versions: "historyCompleteSince",
+/** The views to which `--since` applies. */
+const SINCE: Readonly<Record<string, SinceFilter>> = {
+  activity: { column: "seen_at", complete: "historyCompleteSince" },
+  changes: { column: "changed_at", complete: "historyCompleteSince" },
+  daily_libraries: { column: "day" },
+  daily_owners: { column: "day" },
+  events: { column: "seen_at", complete: "eventsCompleteSince" },
+  libraries: { column: "changed_at" },
+  library_versions: { column: "valid_from", complete: "historyCompleteSince" },
+  prune_history: { column: "pruned_at" },
+  removed: { column: "removed_at", complete: "historyCompleteSince" },
+  run_history: { column: "started_at" },
+  scenario_versions: { column: "valid_from", complete: "historyCompleteSince" },
+  scenarios: { column: "changed_at" },
 };
 
 /** A warning for each view that lacks rows of the time from `since` on. */
@@ -100,9 +97,9 @@ export function findCutShort(
   { since, ...state }: Pick<ExportState, "since" | "historyCompleteSince" | "eventsCompleteSince">,
 ): string[] {
   return views.flatMap(({ view: { name } }) => {
-    const column = COMPLETE_SINCE[name];
-    if (since === null || column === undefined) return [];
-    const begin = state[column];
+    const complete = SINCE[name]?.complete;
+    if (since === null || complete === undefined) return [];
+    const begin = state[complete];
     if (begin !== null && since >= begin) return [];
     const found = begin === null ? "no run has seen everything yet" : `it is complete since ${begin}`;
     return [`${name} lacks rows of the time from --since ${since} on: ${found}`];
@@ -128,7 +125,7 @@ export function planExport(
     });
   };
   if (asOf !== null) assertEach("--as-of", "no function that answers for an earlier moment", ({ hasAsOf }) => hasAsOf);
-  if (since !== null) assertEach("--since", "no time to filter by", ({ name }) => name in TIME_COLUMNS);
+  if (since !== null) assertEach("--since", "no time to filter by", ({ name }) => name in SINCE);
   if (owners.length > 0)
     assertEach("--owner", "no column owner", ({ columns }) => columns.some(({ name }) => name === "owner"));
   return views.map((view) => ({ view, columns: toExportColumns(view.columns) }));
@@ -185,7 +182,7 @@ export function toExportColumns(columns: readonly ViewColumn[]): ExportColumn[] 
   });
 }
 
-/** The query whose rows are exported, as texts. */
+/** The query whose rows are exported, with values as the server prints them. */
 export function toSelect({ view, columns }: PlannedView, { asOf, since, owners }: ExportFilters, times: TimeNotation) {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -196,12 +193,13 @@ export function toSelect({ view, columns }: PlannedView, { asOf, since, owners }
     ...(owners.length === 0 ? [] : [`owner = ANY (${bind(owners)}::text[])`]),
   ];
   const items = columns.map((column) => toSelectItem(column, times)).join(", ");
-  return { text: `SELECT ${items} FROM ${from} WHERE ${["true", ...conditions].join(" AND ")}`, values };
+  const text = `SELECT ${items} FROM ${from} WHERE ${["true", ...conditions].join(" AND ")}`;
+  return { text, values, rowMode: "array" as const, types: { getTypeParser: () => (text: string) => text } };
 }
 
 /** A day is exported if any of it is since that moment. */
 function toCondition({ name, columns }: ReportView, since: string): string {
-  const column = TIME_COLUMNS[name] ?? "";
+  const column = SINCE[name]?.column;
   const isDay = columns.some((one) => one.name === column && one.type === "date");
   return isDay ? `${column} >= (${since}::timestamptz AT TIME ZONE 'UTC')::date` : `${column} >= ${since}::timestamptz`;
 }
