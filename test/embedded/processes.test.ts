@@ -31,18 +31,6 @@ test("two processes that start at once on a fresh directory share one server", a
   expect(await Promise.all(both.map((keeper) => keeper.stop()))).toEqual([0, 0]);
 });
 
-test("the data of a killed single client is found by the next one", async () => {
-  const stateDir = newStateDir();
-  const killed = startKeeper(stateDir);
-  const { url } = await killed.opened;
-  await query(url, "CREATE TABLE kept AS SELECT 1 AS one");
-  await killed.kill();
-  const next = await openHere(stateDir);
-  expect(await query(next.url, "SELECT one FROM kept")).toEqual([{ one: 1 }]);
-  await next.stop();
-  expect(await answers(next.url)).toBe(false);
-});
-
 test("a process killed during initdb leaves no partial cluster", async () => {
   const stateDir = newStateDir();
   const keeper = startKeeper(stateDir);

@@ -1,34 +1,25 @@
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createStateDir, embeddedStateDir, withLock } from "../../src/embedded-postgres/state-dir.ts";
 import { callCli } from "../support/call-cli.ts";
 import { never, newStateDir } from "./keepers.ts";
 
-describe("the state directory", () => {
-  test("is the requested one, as an absolute path", () => {
-    expect(embeddedStateDir({ stateDir: "/data/../data/simcat", environment: {} })).toBe("/data/simcat");
-  });
+const HOME = tmpdir();
 
-  test.runIf(process.platform === "linux")("is /var/lib/simcat for root", () => {
-    vi.spyOn(process, "getuid").mockReturnValue(0);
-    expect(embeddedStateDir({ stateDir: null, environment: { HOME: "/root" } })).toBe("/var/lib/simcat");
-  });
-
-  test.runIf(process.platform === "linux")(
-    "is below XDG_STATE_HOME, else below HOME, else below TMPDIR or /tmp",
-    () => {
-      const home = newStateDir();
-      mkdirSync(home);
-      vi.spyOn(process, "getuid").mockReturnValue(1234);
-      const place = (environment: Record<string, string>) => embeddedStateDir({ stateDir: null, environment });
-      expect(place({ HOME: home, XDG_STATE_HOME: `${home}/xdg` })).toBe(`${home}/xdg/simcat`);
-      expect(place({ HOME: home, XDG_STATE_HOME: "relative" })).toBe(`${home}/.local/state/simcat`);
-      expect(place({ HOME: home })).toBe(`${home}/.local/state/simcat`);
-      expect(place({ HOME: "relative", TMPDIR: "/var/tmp" })).toBe("/var/tmp/simcat-1234");
-      expect(place({})).toBe("/tmp/simcat-1234");
-    },
-  );
+test.runIf(process.platform === "linux").each([
+  [1234, "/data/../data/simcat", {}, "/data/simcat"],
+  [0, null, { HOME }, "/var/lib/simcat"],
+  [1234, null, { HOME, XDG_STATE_HOME: `${HOME}/xdg` }, `${HOME}/xdg/simcat`],
+  [1234, null, { HOME, XDG_STATE_HOME: "relative" }, `${HOME}/.local/state/simcat`],
+  [1234, null, { HOME }, `${HOME}/.local/state/simcat`],
+  [1234, null, { HOME: "relative", TMPDIR: "/var/tmp" }, "/var/tmp/simcat-1234"],
+  [1234, null, { HOME: "/dev/null", TMPDIR: "/var/tmp" }, "/var/tmp/simcat-1234"],
+  [1234, null, {}, "/tmp/simcat-1234"],
+])("the state directory of user %i for SIMCAT_STATE_DIR=%s and %j is %s", (uid, stateDir, environment, expected) => {
+  vi.spyOn(process, "getuid").mockReturnValue(uid);
+  expect(embeddedStateDir({ stateDir, environment })).toBe(expected);
 });
 
 test("creates the state directory with the directories above it, which are private to their user", async () => {
