@@ -16,31 +16,29 @@ const CUTOFF = new Date("2026-01-01T00:00:00Z");
 const OLD = "2025-12-31 23:59:59.999999Z";
 const AT = "2026-01-01 00:00:00Z";
 
-describe("a library", () => {
-  test("that was removed before the cutoff is deleted with all that it has; at the cutoff it stays", async () => {
-    const database = await freshTestDatabase();
-    await insertLibrary(database, "gone", OLD);
-    await insertScenario(database, "gone", 1, null);
-    await insertScenario(database, "gone", 2, AT);
-    await insertVersion(database, "gone", AT);
-    await insertVersion(database, "gone", AT, 1);
-    await insertReject(database, "gone", null);
-    await insertBookmark(database, "gone");
-    await database.query(
-      "INSERT INTO simcat.scenario_absences (owner, library_name, scenario_id, run_id) VALUES ('o', 'gone', 1, 1)",
-    );
+test("a library that was removed before the cutoff is deleted with all that it has; at the cutoff it stays", async () => {
+  const database = await freshTestDatabase();
+  await insertLibrary(database, "gone", OLD);
+  await insertScenario(database, "gone", 1, null);
+  await insertScenario(database, "gone", 2, AT);
+  await insertVersion(database, "gone", AT);
+  await insertVersion(database, "gone", AT, 1);
+  await insertReject(database, "gone", null);
+  await insertBookmark(database, "gone");
+  await database.query(
+    "INSERT INTO simcat.scenario_absences (owner, library_name, scenario_id, run_id) VALUES ('o', 'gone', 1, 1)",
+  );
 
-    for (const [name, removedAt] of Object.entries({ late: AT, live: null })) {
-      await insertLibrary(database, name, removedAt);
-      await insertScenario(database, name, 1, null);
-      await insertReject(database, name, null);
-      await insertBookmark(database, name);
-    }
-    const bookkeeping = { library_sync: 1, scenario_absences: 1, rejects: 1 };
-    const history = { library_history: 1, scenario_history: 1 };
-    await expectPruned(database, { libraries: 1, scenarios: 2, ...history, ...bookkeeping });
-    expect(await countRows(database)).toEqual({ libraries: 2, scenarios: 2, library_sync: 2, rejects: 2 });
-  });
+  for (const [name, removedAt] of Object.entries({ late: AT, live: null })) {
+    await insertLibrary(database, name, removedAt);
+    await insertScenario(database, name, 1, null);
+    await insertReject(database, name, null);
+    await insertBookmark(database, name);
+  }
+  const bookkeeping = { library_sync: 1, scenario_absences: 1, rejects: 1 };
+  const history = { library_history: 1, scenario_history: 1 };
+  await expectPruned(database, { libraries: 1, scenarios: 2, ...history, ...bookkeeping });
+  expect(await countRows(database)).toEqual({ libraries: 2, scenarios: 2, library_sync: 2, rejects: 2 });
 });
 
 test("events are kept, also those of deleted libraries; --events deletes those before the cutoff", async () => {
@@ -62,29 +60,27 @@ test("events are kept, also those of deleted libraries; --events deletes those b
   expect(await takeRecords()).toEqual([{ cutoff: CUTOFF, events: true }]);
 });
 
-describe("in a live library", () => {
-  test("rows that ended before the cutoff are deleted; those that ended at it, and open rejects, stay", async () => {
-    const database = await freshTestDatabase();
-    await insertLibrary(database, "live", null);
-    for (const [id, removedAt] of [null, AT, OLD].entries()) {
-      await insertScenario(database, "live", id, removedAt);
-      await insertVersion(database, "live", removedAt ?? AT, id);
-    }
-    for (const end of [OLD, AT]) {
-      await insertVersion(database, "live", end);
-      await insertReject(database, "live", end);
-    }
-    for (const name of ["live", null]) await insertReject(database, name, null);
-    await insertReject(database, null, OLD);
+test("of a live library, rows that ended before the cutoff are deleted; later ones and open rejects stay", async () => {
+  const database = await freshTestDatabase();
+  await insertLibrary(database, "live", null);
+  for (const [id, removedAt] of [null, AT, OLD].entries()) {
+    await insertScenario(database, "live", id, removedAt);
+    await insertVersion(database, "live", removedAt ?? AT, id);
+  }
+  for (const end of [OLD, AT]) {
+    await insertVersion(database, "live", end);
+    await insertReject(database, "live", end);
+  }
+  for (const name of ["live", null]) await insertReject(database, name, null);
+  await insertReject(database, null, OLD);
 
-    await expectPruned(database, { scenarios: 1, scenario_history: 1, library_history: 1, rejects: 2 });
-    const ids = (table: string) => database.query(`SELECT scenario_id::int AS id FROM simcat.${table} ORDER BY 1`);
-    expect(await ids("scenarios")).toEqual([{ id: 0 }, { id: 1 }]);
-    expect(await ids("scenario_history")).toEqual([{ id: 0 }, { id: 1 }]);
-    expect(await database.query("SELECT valid_to AS at FROM simcat.library_history")).toEqual([{ at: CUTOFF }]);
-    const rejects = await database.query("SELECT resolved_at AS at FROM simcat.rejects ORDER BY at");
-    expect(rejects).toEqual([{ at: CUTOFF }, { at: null }, { at: null }]);
-  });
+  await expectPruned(database, { scenarios: 1, scenario_history: 1, library_history: 1, rejects: 2 });
+  const ids = (table: string) => database.query(`SELECT scenario_id::int AS id FROM simcat.${table} ORDER BY 1`);
+  expect(await ids("scenarios")).toEqual([{ id: 0 }, { id: 1 }]);
+  expect(await ids("scenario_history")).toEqual([{ id: 0 }, { id: 1 }]);
+  expect(await database.query("SELECT valid_to AS at FROM simcat.library_history")).toEqual([{ at: CUTOFF }]);
+  const rejects = await database.query("SELECT resolved_at AS at FROM simcat.rejects ORDER BY at");
+  expect(rejects).toEqual([{ at: CUTOFF }, { at: null }, { at: null }]);
 });
 
 test("deletes rows in several transactions, and no other rows", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InterruptedError } from "../../src/errors.ts";
+import type { toVerifyJson } from "../../src/output/verify.ts";
 import { always, headers, retryAfter, status } from "../faults/answers.ts";
 import { serve } from "../mock/service.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -474,18 +475,7 @@ test("one page of a listing is incomplete, and no entry to correct in the servic
   expect((await verifyJson(sides)).out).toMatchObject({ agrees: false, rejects: [] });
 });
 
-interface VerifyJson {
-  readonly differences: readonly {
-    readonly owner: string;
-    readonly library: string;
-    readonly kind: string;
-    readonly columns: readonly unknown[];
-    readonly scenarios: {
-      readonly examples: readonly { readonly kind: string; readonly columns: readonly unknown[] }[];
-    };
-  }[];
-  readonly rejects: readonly unknown[];
-}
+type VerifyJson = ReturnType<typeof toVerifyJson>;
 
 interface TwoSides {
   readonly database: TestDatabase;
