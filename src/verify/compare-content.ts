@@ -23,7 +23,7 @@ export interface ContentDifference extends Omit<RowDifference, "id"> {
 
 /** Compares one library's scenarios with its rows while they are received, so a long list takes little memory. */
 export function compareContent(stored: StoredRows, listed: ListedLibrary) {
-  /** What was received last, so that a short list is compared on one snapshot. */
+  /** The scenarios that were received last, so that a short list is compared on one snapshot. */
   let waiting: readonly Scenario[] = [];
   const seen = new Set<ScenarioId>();
   const differing = new Map<ScenarioId, RowDifference>();

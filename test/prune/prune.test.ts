@@ -60,7 +60,7 @@ test("events are kept, also those of deleted libraries; --events deletes those b
   expect(await takeRecords()).toEqual([{ cutoff: CUTOFF, events: true }]);
 });
 
-test("of a live library, rows that ended before the cutoff are deleted; later ones and open rejects stay", async () => {
+test("in a live library, rows that ended before the cutoff are deleted; later ones and open rejects stay", async () => {
   const database = await freshTestDatabase();
   await insertLibrary(database, "live", null);
   for (const [id, removedAt] of [null, AT, OLD].entries()) {
