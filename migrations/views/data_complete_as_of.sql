@@ -41,7 +41,9 @@ LEFT JOIN LATERAL (
   WHERE (v.complete_as_of IS NULL OR v.complete_as_of < whole.as_of OR v.removal_held_at IS NOT NULL)
     AND (v.removal_held_at IS NULL AND v.owes IS NULL AND v.failures = 0 AND v.last_whole_read_at = v.last_read_at AND v.last_read_at <= v.settles_at) IS NOT TRUE
   ORDER BY v.complete_as_of NULLS FIRST, v.owner, v.library_name LIMIT 1
-) AS behind ON true;
+) AS behind ON true
+-- Computed once, not for each row of a query that joins it, such as the events since events_complete_since.
+OFFSET 0;
 
 COMMENT ON VIEW simcat_report.data_complete_as_of IS 'Always one row: the time up to which this copy has everything. It relies on the service dating its edits; every_library_read_since does not.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.complete_as_of IS 'Everything that the service had up to this time, and dated, is stored, except unaddressable_libraries. It is the start of the last run that saw everything, or the time at which a cache had stored its listing. It is earlier if a library is complete only as of an earlier time: it failed, must be read again, has a date that proves nothing yet, or is missing from the listing while its removal is held. NULL: no run has seen everything yet, or a library was never stored completely and no run has ended with ok.';

@@ -5,8 +5,7 @@ SELECT l.removed_at, 'library' AS what, l.owner, l.library_name, NULL::bigint AS
     SELECT count(*) FROM simcat.scenarios s
     WHERE s.owner = l.owner AND s.library_name = l.library_name AND s.removed_at IS NULL
   )) AS scenario_count
-FROM simcat.libraries l
-LEFT JOIN simcat.library_sync y ON y.owner = l.owner AND y.library_name = l.library_name
+FROM simcat.libraries l LEFT JOIN simcat.library_sync y ON y.owner = l.owner AND y.library_name = l.library_name
 WHERE l.removed_at IS NOT NULL
 UNION ALL
 SELECT s.removed_at, 'scenario', s.owner, s.library_name, s.scenario_id, s.scenario_name,
@@ -16,8 +15,7 @@ WHERE s.removed_at IS NOT NULL
 UNION ALL
 SELECT l.removed_at, 'scenario', s.owner, s.library_name, s.scenario_id, s.scenario_name,
   true, s.last_modified_at, s.first_seen_at, l.run_id, NULL, NULL
-FROM simcat.libraries l
-JOIN simcat.scenarios s ON s.owner = l.owner AND s.library_name = l.library_name
+FROM simcat.libraries l JOIN simcat.scenarios s ON s.owner = l.owner AND s.library_name = l.library_name
 WHERE l.removed_at IS NOT NULL AND s.removed_at IS NULL;
 
 COMMENT ON VIEW simcat_report.removed IS 'Everything that was removed and did not return: removed libraries, removed scenarios, and the scenarios of removed libraries. Each stored item is either here or in libraries and scenarios.';
