@@ -2,8 +2,7 @@ CREATE OR REPLACE VIEW simcat_report.daily_owners AS
 SELECT o.day, o.owner, o.libraries, o.scenarios, o.scenarios - o.results AS parents, o.results, o.bytes, o.sizes_unread,
   o.oldest_read_at, extract(epoch FROM d.taken_at - o.oldest_read_at)::double precision AS oldest_read_age_seconds,
   o.not_stored, o.active, o.quiet, o.stale, d.taken_at, d.run_id
-FROM simcat.owner_days o
-JOIN simcat.snapshot_days d ON d.day = o.day;
+FROM simcat.owner_days o JOIN simcat.snapshot_days d ON d.day = o.day;
 
 COMMENT ON VIEW simcat_report.daily_owners IS 'Sums of daily_libraries by owner and day, stored with each snapshot, with the exact age of the oldest data. An owner whose libraries were all removed keeps a row with zeros.';
 COMMENT ON COLUMN simcat_report.daily_owners.day IS 'The day in UTC, by the database''s clock.';

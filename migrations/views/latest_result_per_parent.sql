@@ -1,21 +1,21 @@
--- The window has the order of DISTINCT ON, so that the rows are sorted once.
+-- The results are read from the key's index and sorted library by library. Names are looked up for the rows that are shown: after LIMIT.
 CREATE OR REPLACE VIEW simcat_report.latest_result_per_parent AS
-SELECT r.owner, r.library_name, r.parent_id, p.scenario_name AS parent_name, p.scenario_id IS NULL AS parent_missing,
-  r.result_count, r.scenario_id AS latest_result_id, r.scenario_name AS latest_result_name,
-  r.last_modified_at AS latest_result_modified_at
+SELECT r.owner, r.library_name, r.parent_id,
+  (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (r.owner, r.library_name, r.parent_id) AND o.removed_at IS NULL)
+    AS parent_name,
+  NOT EXISTS (SELECT FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (r.owner, r.library_name, r.parent_id) AND o.removed_at IS NULL)
+    AS parent_missing,
+  r.result_count, r.latest_result_id,
+  (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (r.owner, r.library_name, r.latest_result_id)) AS latest_result_name,
+  r.latest_result_modified_at
 FROM (
-  SELECT DISTINCT ON (s.owner, s.library_name, s.parent_id)
-    s.owner, s.library_name, s.parent_id, s.scenario_id, s.scenario_name, s.last_modified_at,
-    count(*) OVER (
-      PARTITION BY s.owner, s.library_name, s.parent_id ORDER BY s.last_modified_at DESC NULLS LAST, s.scenario_id DESC
-      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-    ) AS result_count
-  FROM simcat_report.scenarios s
-  WHERE s.parent_id IS NOT NULL AND s.is_result IS NOT FALSE AND s.parent_id <> s.scenario_id
-  ORDER BY s.owner, s.library_name, s.parent_id, s.last_modified_at DESC NULLS LAST, s.scenario_id DESC
+  SELECT s.owner, s.library_name, s.parent_id, count(*) AS result_count, max(s.last_modified_at)::timestamptz(6) AS latest_result_modified_at,
+    (array_agg(s.scenario_id ORDER BY s.last_modified_at DESC NULLS LAST, s.scenario_id DESC))[1] AS latest_result_id
+  FROM simcat.scenarios s
+  WHERE s.removed_at IS NULL AND s.parent_id <> 0 AND s.is_result IS NOT FALSE AND s.parent_id <> s.scenario_id
+  GROUP BY s.owner, s.library_name, s.parent_id
 ) AS r
-LEFT JOIN simcat.scenarios p
-  ON p.owner = r.owner AND p.library_name = r.library_name AND p.scenario_id = r.parent_id AND p.removed_at IS NULL;
+WHERE NOT EXISTS (SELECT FROM simcat.libraries l WHERE l.owner = r.owner AND l.library_name = r.library_name AND l.removed_at IS NOT NULL);
 
 COMMENT ON VIEW simcat_report.latest_result_per_parent IS 'One row for each parent that has results: their number, and the latest of them by last_modified_at, then by number. Results without a date are the oldest.';
 COMMENT ON COLUMN simcat_report.latest_result_per_parent.owner IS 'Owner of the library: the user who uploaded it, byte for byte. First part of its key.';

@@ -22,8 +22,7 @@ BEGIN ATOMIC
       max(s.last_modified_at) FILTER (WHERE s.last_modified_at <= least(moment, now()) + interval '1 day') AS newest_at,
       (array_agg(s.scenario_id ORDER BY s.last_modified_at DESC, s.scenario_id DESC)
         FILTER (WHERE s.last_modified_at <= least(moment, now()) + interval '1 day'))[1] AS newest_id
-    FROM simcat_report.scenario_versions s
-    WHERE s.owner = l.owner AND s.library_name = l.library_name
+    FROM simcat_report.scenario_versions s WHERE s.owner = l.owner AND s.library_name = l.library_name
       AND s.valid_from <= moment AND (s.valid_to IS NULL OR moment < s.valid_to) AND s.removed_at IS NULL
   ) AS n ON true
   CROSS JOIN LATERAL (

@@ -63,8 +63,7 @@ CROSS JOIN LATERAL (
     CASE WHEN y.content_read_at <= y.last_success_at THEN y.content_read_at
       -- A partial read was stored since: the last whole read began no earlier than the run that stored it.
       ELSE coalesce((
-        SELECT r.started_at FROM simcat.sync_runs r
-        WHERE r.started_at <= y.last_success_at
+        SELECT r.started_at FROM simcat.sync_runs r WHERE r.started_at <= y.last_success_at
           -- Slices run side by side: a library is read by the run of its own.
           AND (r.scope->>'slice' IS NULL
             OR (get_byte(key.digest, 0) * 256 + get_byte(key.digest, 1)) % split_part(r.scope->>'slice', '/', 2)::int + 1

@@ -3,8 +3,7 @@ SELECT l.owner, count(*) AS libraries, coalesce(sum(l.file_size_bytes), 0) AS by
   count(*) FILTER (WHERE l.file_size_bytes IS NULL) AS sizes_unread,
   -- A sum of wrong sizes may exceed a bigint: the view must not fail then.
   least(coalesce(sum(l.file_size_bytes), 0), 9223372036854775807)::bigint AS total_bytes
-FROM simcat.libraries l
-WHERE l.removed_at IS NULL
+FROM simcat.libraries l WHERE l.removed_at IS NULL
 GROUP BY l.owner;
 
 COMMENT ON VIEW simcat_report.owner_storage IS 'Number and bytes of the live libraries of each owner.';

@@ -6,8 +6,7 @@ SELECT v.package_name, v.package_version, v.libraries, v.owners,
 FROM (
   SELECT l.package_name, l.package_version, count(*) AS libraries, count(DISTINCT l.owner) AS owners,
     simcat_report.version_order(l.package_version) AS place
-  FROM simcat.libraries l
-  WHERE l.removed_at IS NULL
+  FROM simcat.libraries l WHERE l.removed_at IS NULL
   GROUP BY l.package_name, l.package_version
 ) AS v
 WINDOW same AS (PARTITION BY v.package_name ORDER BY v.place DESC NULLS LAST),

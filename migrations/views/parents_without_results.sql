@@ -1,19 +1,25 @@
+-- Both sides are read from the key's index in its order. A full join never compares the pairs of a library's scenarios, whatever the
+-- planner expects. The other columns are looked up for the rows that are shown: after LIMIT.
 CREATE OR REPLACE VIEW simcat_report.parents_without_results AS
--- Grouped, not NOT EXISTS: planners take that for a nested loop over the whole library, minutes long for a large one.
-SELECT g.owner, g.library_name, g.scenario_id, max(g.scenario_name) AS scenario_name, max(g.last_modified) AS last_modified,
-  max(g.last_modified_at) AS last_modified_at, max(g.first_seen_at) AS first_seen_at
+SELECT owner, library_name, scenario_id,
+  (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (s.owner, s.library_name, s.scenario_id)) AS scenario_name,
+  (SELECT o.last_modified FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (s.owner, s.library_name, s.scenario_id)) AS last_modified,
+  s.last_modified_at::timestamptz AS last_modified_at,
+  (SELECT o.first_seen_at FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (s.owner, s.library_name, s.scenario_id))::timestamptz AS first_seen_at
 FROM (
-  SELECT s.owner, s.library_name, s.scenario_id, s.scenario_name, s.last_modified, s.last_modified_at, s.first_seen_at,
-    true AS is_parent
-  FROM simcat_report.scenarios s
-  WHERE NOT coalesce(s.is_result, s.parent_id IS NOT NULL)
-  UNION ALL
-  SELECT r.owner, r.library_name, r.parent_id, NULL, NULL, NULL, NULL, false
-  FROM simcat_report.scenarios r
-  WHERE r.parent_id IS NOT NULL AND r.is_result IS NOT FALSE AND r.parent_id <> r.scenario_id
-) AS g
-GROUP BY g.owner, g.library_name, g.scenario_id
-HAVING bool_and(g.is_parent);
+  SELECT one.owner, one.library_name, one.scenario_id, one.last_modified_at, true AS is_parent
+  FROM simcat.scenarios one WHERE one.removed_at IS NULL AND NOT coalesce(one.is_result, one.parent_id <> 0, false)
+) AS s
+FULL JOIN (
+  -- Not GROUP BY, which may hash.
+  SELECT DISTINCT ON (r.owner, r.library_name, r.parent_id) r.owner, r.library_name, r.parent_id AS scenario_id, true AS has_results
+  FROM simcat.scenarios r
+  WHERE r.removed_at IS NULL AND r.parent_id <> 0 AND r.is_result IS NOT FALSE AND r.parent_id <> r.scenario_id
+  ORDER BY r.owner, r.library_name, r.parent_id
+) AS run USING (owner, library_name, scenario_id)
+WHERE coalesce(s.is_parent, false) AND run.has_results IS NOT TRUE AND NOT EXISTS (
+  SELECT FROM simcat.libraries l WHERE l.owner = s.owner AND l.library_name = s.library_name AND l.removed_at IS NOT NULL
+);
 
 COMMENT ON VIEW simcat_report.parents_without_results IS 'Scenarios that were never run, or whose results are all removed: live scenarios that are not results and have no live result.';
 COMMENT ON COLUMN simcat_report.parents_without_results.owner IS 'Owner of the library: the user who uploaded it, byte for byte. First part of its key.';

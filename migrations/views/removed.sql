@@ -10,8 +10,7 @@ WHERE l.removed_at IS NOT NULL
 UNION ALL
 SELECT s.removed_at, 'scenario', s.owner, s.library_name, s.scenario_id, s.scenario_name,
   false, s.last_modified_at, s.first_seen_at, s.run_id, NULL, NULL
-FROM simcat.scenarios s
-WHERE s.removed_at IS NOT NULL
+FROM simcat.scenarios s WHERE s.removed_at IS NOT NULL
 UNION ALL
 SELECT l.removed_at, 'scenario', s.owner, s.library_name, s.scenario_id, s.scenario_name,
   true, s.last_modified_at, s.first_seen_at, l.run_id, NULL, NULL

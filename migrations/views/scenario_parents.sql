@@ -12,13 +12,11 @@ SELECT s.owner, s.library_name, s.scenario_id, s.scenario_name, s.is_result, s.l
 FROM simcat.scenarios s
 LEFT JOIN (
   SELECT true AS is_live, one.owner, one.library_name, one.scenario_id, one.scenario_name, one.is_result, one.last_modified_at
-  FROM simcat.scenarios one
-  WHERE one.removed_at IS NULL
+  FROM simcat.scenarios one WHERE one.removed_at IS NULL
 ) AS p ON p.owner = s.owner || '' AND p.library_name = s.library_name || '' AND p.scenario_id = nullif(s.parent_id, 0)
 WHERE s.removed_at IS NULL
   AND NOT EXISTS (
-    SELECT FROM simcat.libraries l
-    WHERE l.owner = s.owner AND l.library_name = s.library_name AND l.removed_at IS NOT NULL
+    SELECT FROM simcat.libraries l WHERE l.owner = s.owner AND l.library_name = s.library_name AND l.removed_at IS NOT NULL
   );
 
 COMMENT ON VIEW simcat_report.scenario_parents IS 'Each live scenario with its parent, one level up and within the same library. A scenario without a parent has a row too.';

@@ -1,11 +1,18 @@
 CREATE OR REPLACE VIEW simcat_report.stale_results AS
-SELECT r.owner, r.library_name, r.parent_id, p.scenario_name AS parent_name, p.last_modified_at AS parent_last_modified_at,
-  r.latest_result_id, r.latest_result_name, r.latest_result_modified_at,
+SELECT owner, library_name, parent_id,
+  (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (r.owner, r.library_name, r.parent_id)) AS parent_name,
+  p.last_modified_at AS parent_last_modified_at, r.latest_result_id,
+  (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (r.owner, r.library_name, r.latest_result_id)) AS latest_result_name,
+  r.latest_result_modified_at,
   extract(epoch FROM p.last_modified_at - r.latest_result_modified_at)::double precision AS edited_after_seconds,
   r.result_count
 FROM simcat_report.latest_result_per_parent r
-JOIN simcat.scenarios p ON p.owner = r.owner AND p.library_name = r.library_name AND p.scenario_id = r.parent_id
-WHERE p.removed_at IS NULL AND p.last_modified_at > r.latest_result_modified_at;
+-- A full join and lookups, as in parents_without_results.
+FULL JOIN (
+  SELECT one.owner, one.library_name, one.scenario_id AS parent_id, one.last_modified_at
+  FROM simcat.scenarios one WHERE one.removed_at IS NULL
+) AS p USING (owner, library_name, parent_id)
+WHERE coalesce(p.last_modified_at > r.latest_result_modified_at, false);
 
 COMMENT ON VIEW simcat_report.stale_results IS 'Live scenarios that were edited after their latest result, one row each: the result does not show the edit. The latest result is that of latest_result_per_parent. Scenarios and results without a known date are omitted.';
 COMMENT ON COLUMN simcat_report.stale_results.owner IS 'Owner of the library: the user who uploaded it, byte for byte. First part of its key.';

@@ -58,6 +58,7 @@ export const libraries = simcat.table("libraries", libraryTableColumns(), (t) =>
 ]);
 
 export const scenarios = simcat.table("scenarios", scenarioTableColumns(), (t) => [
+  // Migration 0005 includes columns that questions about parents need; drizzle has no words for INCLUDE.
   primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId] }),
   foreignKey({ columns: [t.owner, t.libraryName], foreignColumns: [libraries.owner, libraries.libraryName] }),
 ]);

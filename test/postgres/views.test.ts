@@ -25,13 +25,16 @@ async function readStorage({ query }: TestDatabase) {
   );
   const rows = tables.map(async ({ name }) => [name, await query(`SELECT ctid, xmin FROM simcat.${name} ORDER BY 1`)]);
   return {
-    objects: await query(
+    objects: await query<{ oid: string; relname: string }>(
       `SELECT oid, relname, relfilenode, relacl::text FROM pg_class WHERE relnamespace::regnamespace::text ~ '^simcat(_report)?$'
        UNION ALL SELECT oid, proname, 0, proacl::text FROM pg_proc WHERE pronamespace = 'simcat_report'::regnamespace ORDER BY 1`,
     ),
     rows: Object.fromEntries(await Promise.all(rows)) as Record<string, unknown[]>,
   };
 }
+
+/** It has more columns since a later migration. */
+const REBUILT_KEY = "scenarios_owner_library_name_scenario_id_pk";
 
 test("a database of the fifteen migrations adopts the baseline and keeps every object and row (fault 101)", async () => {
   const { call, database: made } = await fixture([]);
@@ -45,7 +48,9 @@ test("a database of the fifteen migrations adopts the baseline and keeps every o
   expect(await migrate(old.url, never)).toEqual({ applied: migrations, recreated: [] });
 
   const after = await readStorage(old);
-  expect(after.objects).toEqual(expect.arrayContaining(before.objects));
+  const kept = before.objects.filter(({ relname }) => relname !== REBUILT_KEY);
+  expect(kept.length).toBe(before.objects.length - 1);
+  expect(after.objects).toEqual(expect.arrayContaining(kept));
   expect(after.rows).toMatchObject(before.rows);
   expect(await old.query(withoutNotNull)).toEqual(await made.query(withoutNotNull));
   expect(await migrate(old.url, never)).toEqual({ applied: 0, recreated: [] });
@@ -102,7 +107,7 @@ test("only a changed file is applied, and an earlier simcat does not put the ear
   ]);
 });
 
-const swapColumns = (text: string) => text.replace("r.owner, r.library_name", "r.library_name, r.owner");
+const swapColumns = (text: string) => text.replace(/SELECT (\S*owner), (\S*library_name)/, "SELECT $2, $1");
 const addParameter = (text: string) =>
   text.replace("last_work_at timestamptz", "$&, later int DEFAULT 0").replace("timestamp with time zone", "$&, int");
 

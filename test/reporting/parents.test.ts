@@ -40,14 +40,23 @@ describe("scenario_parents", () => {
     ]);
   });
 
-  test("no pairs of scenarios are compared to find parents, nor for data_quality (fault 135)", async () => {
+  test("no pairs of scenarios are compared to find parents, nor results of parents (fault 135)", async () => {
     await add({ libraries: range(50).map((at) => ({ owner: `owner ${at}`, library_name: `library ${at}` })) });
     await query(`
       INSERT INTO simcat.scenarios (owner, library_name, scenario_id, parent_id, raw, first_seen_at, changed_at, run_id)
       SELECT l.owner, l.library_name, id, id - 1, '{}', now(), now(), 1
       FROM simcat.libraries l CROSS JOIN generate_series(1, 400) AS id WHERE l.owner <> 'ann' ORDER BY 1, 2, 3`);
     await query("ANALYZE simcat.scenarios, simcat.libraries");
-    for (const rows of ["scenario_parents WHERE parent_missing", "data_quality WHERE problem = 'parent_missing'"]) {
+    const library = "owner = 'owner 7' AND library_name = 'library 7'";
+    for (const rows of [
+      "scenario_parents WHERE parent_missing",
+      "data_quality WHERE problem = 'parent_missing'",
+      `data_quality WHERE problem = 'parent_missing' AND ${library}`,
+      "stale_results",
+      `stale_results WHERE ${library}`,
+      "parents_without_results",
+      `parents_without_results WHERE ${library}`,
+    ]) {
       // As if the rows were too many to hash or sort: a merge of two index scans is left, or a lookup for each row.
       const off = ["enable_hashjoin", "enable_sort"];
       const lines = await plan(`SELECT * FROM simcat_report.${rows}`, "(ANALYZE, COSTS OFF, TIMING OFF)", off);
