@@ -6,7 +6,7 @@ WITH period AS (
   FROM simcat_report.data_complete_as_of AS c WHERE c.events_complete_since IS NOT NULL
 ), dated AS (
   SELECT DISTINCT e.owner, e.library_name, CASE WHEN e.is_result THEN e.parent_id ELSE e.scenario_id END AS scenario_id,
-    e.is_result, e.service_date
+    e.service_date, e.is_result
   FROM period AS p
   JOIN simcat_report.events AS e ON e.seen_at >= p.since AND e.entity = 'scenario' AND e.service_date IS NOT NULL AND NOT e.is_move
   WHERE e.kind = 'added' OR e.kind = 'changed' AND NOT e.is_result

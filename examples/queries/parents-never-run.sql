@@ -1,4 +1,6 @@
--- Which scenarios were never run?
+-- Which scenarios were never run, the last edited first?
+-- The first hundred.
 SELECT owner, library_name, scenario_id, scenario_name, last_modified_at
 FROM simcat_report.parents_without_results
-ORDER BY owner, library_name, scenario_id;
+ORDER BY last_modified_at DESC NULLS LAST, owner, library_name, scenario_id
+LIMIT 100;
