@@ -39,12 +39,34 @@ const PROBLEMS = [
   "future_version",
 ];
 
+const END = "timestamptz '2026-04-15 04:00Z'";
+
 /** The documented questions, asked at the end of the last run. */
 const QUESTIONS = readdirSync("examples/queries").map((file) => ({
   view: "examples/queries",
   pattern: file,
-  sql: readFileSync(`examples/queries/${file}`, "utf8").replaceAll("now()", "timestamptz '2026-04-15 04:00Z'"),
+  sql: readFileSync(`examples/queries/${file}`, "utf8").replaceAll("now()", END),
 }));
+
+interface Dashboard {
+  readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly rawSql: string }[] }[];
+}
+
+/** The panels of the Grafana dashboard with all owners and packages, over the week before the last run. */
+const PANELS = (JSON.parse(readFileSync("deploy/grafana/dashboards/simcat.json", "utf8")) as Dashboard).panels.flatMap(
+  ({ title, targets = [] }) =>
+    targets.map(({ rawSql }) => ({
+      view: "deploy/grafana",
+      pattern: title,
+      sql: rawSql
+        .replace(/\$\{\w+:sqlstring\}/g, "NULL")
+        .replace(/\$__timeGroupAlias\((\w+), \$__interval\)/g, "floor(extract(epoch FROM $1) / 3600) * 3600 AS time")
+        .replace(/\$__timeFilter\((\w+)\)/g, `$1 BETWEEN ${LAST_WEEK} AND ${END}`)
+        .replaceAll("$__timeFrom()", LAST_WEEK)
+        .replaceAll("$__timeTo()", END)
+        .replaceAll("now()", END),
+    })),
+);
 
 export const queries = (runs: number): readonly Query[] => [
   ...keyed("libraries", {
@@ -122,4 +144,5 @@ export const queries = (runs: number): readonly Query[] => [
   ...keyed(`scenarios_as_of(${MOMENT})`),
   ...of("scenario_tree('owner-0007', 'Timber Supply 3')", { library: "" }),
   ...QUESTIONS,
+  ...PANELS,
 ];
