@@ -21,21 +21,32 @@ export interface ContentDifference extends Omit<RowDifference, "id"> {
   readonly examples: readonly RowDifference[];
 }
 
+/** Characters of the items that differ from their rows which are kept, in case that the list repeats them. */
+const KEPT_CHARS = 2 ** 20;
+
 /** Compares one library's scenarios with its rows while they are received, so a long list takes little memory. */
 export function compareContent(stored: StoredRows, listed: ListedLibrary) {
   /** The scenarios that were received last, so that a short list is compared on one snapshot. */
   let waiting: readonly Scenario[] = [];
   const seen = new Set<ScenarioId>();
   const differing = new Map<ScenarioId, RowDifference>();
+  const differingTexts = new Map<ScenarioId, string>();
+  let keptChars = 0;
   /** Returns how the library's own row differs. */
   const compare = async (...more: readonly BoundStatement[]) => {
     const found = await findDifferences(stored, [differentScenarios(stored, waiting), ...more]);
     for (const one of found) if (one.id !== null) differing.set(one.id, one);
+    for (const { id, source } of waiting) {
+      if (!differing.has(id) || keptChars >= KEPT_CHARS) continue;
+      differingTexts.set(id, source);
+      keptChars += source.length;
+    }
     return found.find(({ id }) => id === null) ?? ({ kind: "content", columns: [] } as const);
   };
   const sink: ScenarioSink = {
     async restart() {
-      for (const all of [seen, differing]) all.clear();
+      for (const all of [seen, differing, differingTexts]) all.clear();
+      keptChars = 0;
       waiting = [];
     },
     async add(scenarios) {
@@ -44,13 +55,13 @@ export function compareContent(stored: StoredRows, listed: ListedLibrary) {
       for (const { id } of scenarios) seen.add(id);
     },
     async sources(ids) {
-      // An item that agreed equals its row. The text of one that differed is not known.
+      // An item that agreed equals its row. The texts of many that differed are not known.
       const agreed = ids.filter((id) => !differing.has(id));
       const inMemory = waiting.map(({ id, source }) => [id, source] as const);
-      return new Map([...(await readScenarioSources(stored, agreed)), ...inMemory]);
+      return new Map([...(await readScenarioSources(stored, agreed)), ...differingTexts, ...inMemory]);
     },
     async remove(id) {
-      for (const all of [seen, differing]) all.delete(id);
+      for (const all of [seen, differing, differingTexts]) all.delete(id);
       waiting = waiting.filter((one) => one.id !== id);
     },
   };
