@@ -236,6 +236,17 @@ test("reports a secret that is set twice, or whose file is missing or empty", ()
   ]);
 });
 
+test("shows no secret that was set instead of the path of its file (fault 254)", () => {
+  for (const [name, secret] of [
+    ["SIMCAT_API_KEY_FILE", "canary-key"],
+    ["DATABASE_URL_FILE", "postgres://user:canary@host/db"],
+    ["SIMCAT_NOTIFY_URL_FILE", "https://hooks.example.com/canary"],
+  ] as const)
+    expect(problemsOf({ SIMCAT_BASE_URL: NEEDED.SIMCAT_BASE_URL, [name]: secret })).toContain(
+      `${name} cannot be read (ENOENT); expected a file with the secret in it`,
+    );
+});
+
 test("settings that a command does not need may be unset, but those of the service must be valid", () => {
   const nothing = { service: false, database: false };
   expect(loadConfig({}, nothing)).toMatchObject({ baseUrl: null, apiKey: null, databaseUrl: null });

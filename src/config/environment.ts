@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { platform } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { parseEnv } from "node:util";
 import { ConfigurationError, hasErrorCode, toError } from "../errors.ts";
 import { environmentSecrets } from "../secrets.ts";
@@ -66,7 +66,9 @@ export function readSecretFiles(
       files[name] = file;
       if (texts[name] === "") report(`${name}_FILE`, `${path} is empty`, "expected the secret in it");
     } catch (error) {
-      report(`${name}_FILE`, `${path} cannot be read (${errnoOf(error)})`, "expected a file with the secret in it");
+      // It may be the secret itself, if it is no absolute path.
+      const shown = isAbsolute(file) ? `${path} ` : "";
+      report(`${name}_FILE`, `${shown}cannot be read (${errnoOf(error)})`, "expected a file with the secret in it");
     }
   }
   return { texts, files };
