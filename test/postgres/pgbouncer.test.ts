@@ -3,11 +3,13 @@ import { expect, test } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { expireLease, rowVersions, serviceRows, storedRows } from "../process/service-rows.ts";
 import { callCli } from "../support/call-cli.ts";
+import { startCli } from "../support/cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { numbered, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { startPgbouncer } from "./pgbouncer.ts";
+import { untilSession } from "./sessions.ts";
 
 const bounced = test.skipIf(findProgram("pgbouncer", "pgbouncer") === null);
 
@@ -98,4 +100,13 @@ bounced.each([
   const { rows } = await other.query("SELECT current_setting('work_mem') AS memory");
   await other.end();
   expect(rows).not.toEqual([{ memory: "77MB" }]);
+});
+
+bounced("Ctrl-C ends a query although PgBouncer has no free session to cancel it (fault 255)", async () => {
+  const { url, query } = await freshTestDatabase();
+  const DATABASE_URL = await startPgbouncer(url, { default_pool_size: "1" });
+  const running = startCli(["query", "SELECT pg_sleep(15)"], { DATABASE_URL });
+  await untilSession(query, "query = 'SELECT pg_sleep(15)'");
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
 });

@@ -1,5 +1,8 @@
 import pg from "pg";
-import { type Connection, oneRow, type Pool } from "../connect.ts";
+import { type Connection, oneRow, type Pool, within } from "../connect.ts";
+
+/** Within this time a pooler must find a session for the cancellation. In milliseconds. */
+const CANCEL_MS = 2_000;
 
 /**
  * Passes each row of a query to `onRow` as it arrives, with the columns of the result, so that the rows are never all in memory.
@@ -32,7 +35,8 @@ export function streamRows<Row extends pg.QueryResultRow>(
 
 /**
  * Runs `work`, and cancels the statement of this connection if the signal is aborted. If there is no other connection for that,
- * closes this one; then the server ends the statement at its time limit.
+ * closes this one; then the server ends the statement at its time limit. It waits for the cancellation, which could otherwise
+ * meet the next transaction of a pooler's session.
  * @throws the signal's reason if it was aborted
  */
 export async function cancelOnAbort<T>(
@@ -43,7 +47,10 @@ export async function cancelOnAbort<T>(
 ): Promise<T> {
   const { pid } = oneRow(await connection.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"));
   const close = () => connection.connection.stream.destroy();
-  const cancel = () => void pool.query("SELECT pg_cancel_backend($1)", [pid]).catch(close);
+  let cancelled: Promise<unknown> | null = null;
+  const cancel = () => {
+    cancelled = pool.query(within(CANCEL_MS, "SELECT pg_cancel_backend($1)", [pid])).catch(close);
+  };
   signal.addEventListener("abort", cancel);
   try {
     signal.throwIfAborted();
@@ -53,5 +60,6 @@ export async function cancelOnAbort<T>(
     throw error;
   } finally {
     signal.removeEventListener("abort", cancel);
+    await cancelled;
   }
 }
