@@ -1,5 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
+import { JOURNAL } from "../../src/db/schema-state.ts";
+import { addRows, day } from "../reporting/stored-rows.ts";
+import { callCli } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
@@ -10,6 +14,8 @@ import { holdLocks, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 import { told } from "./told.ts";
 
 const never = new AbortController().signal;
+/** When migration 0005 was made. */
+const COVERING_KEY_AT = 1_795_755_818_616;
 
 test.each([
   ["simcat.libraries", "ADD COLUMN later", () => withOneMore("ALTER TABLE simcat.libraries ADD COLUMN later integer")],
@@ -42,6 +48,24 @@ test("a migration that fails leaves nothing in an empty database", async () => {
   await expect(migrate(database.url, never, { folder })).rejects.toMatchObject({ exitCode: 69 });
 
   expect(await database.query("SELECT FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
+});
+
+test("the key of scenarios stays narrow if a row's names leave no room for more columns (fault 256)", async () => {
+  const database = await freshTestDatabase();
+  const name = randomBytes(1995).toString("base64url"); // Not compressible.
+  const key = "scenarios_owner_library_name_scenario_id_pk";
+  await database.query(`
+    ALTER TABLE simcat.scenarios DROP CONSTRAINT ${key}, ADD CONSTRAINT ${key} PRIMARY KEY (owner, library_name, scenario_id);
+    DELETE FROM ${JOURNAL} WHERE created_at = ${COVERING_KEY_AT}`);
+  await addRows(database, "libraries", [{ library_name: name }]);
+  const columns = { parent_id: 0, is_result: false, last_modified_at: day(1) };
+  await addRows(database, "scenarios", [{ library_name: name, scenario_id: 1, ...columns }]);
+
+  expect(await migrate(database.url, never)).toMatchObject({ applied: 1 });
+  expect((await callCli(["migrate"], { DATABASE_URL: database.url })).code).toBe(0);
+  expect(await database.query("SELECT scenario_id::int AS id FROM simcat_report.parents_without_results")).toEqual([
+    { id: 1 },
+  ]);
 });
 
 test.each([
