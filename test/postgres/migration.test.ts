@@ -50,16 +50,24 @@ test("a migration that fails leaves nothing in an empty database", async () => {
   expect(await database.query("SELECT FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
 });
 
-test("the key of scenarios stays narrow if a row's names leave no room for more columns (fault 256)", async () => {
+test.each([
+  ["a row's names leave no room for more columns", randomBytes(1995).toString("base64url"), "SELECT"],
+  [
+    "a foreign key depends on it",
+    "forest",
+    `CREATE TABLE notes (owner text COLLATE "C", library_name text COLLATE "C", scenario_id bigint,
+       FOREIGN KEY (owner, library_name, scenario_id) REFERENCES simcat.scenarios)`,
+  ],
+])("the key of scenarios stays as it is if %s (fault 256)", async (_, library_name, use) => {
   const database = await freshTestDatabase();
-  const name = randomBytes(1995).toString("base64url"); // Not compressible.
   const key = "scenarios_owner_library_name_scenario_id_pk";
   await database.query(`
     ALTER TABLE simcat.scenarios DROP CONSTRAINT ${key}, ADD CONSTRAINT ${key} PRIMARY KEY (owner, library_name, scenario_id);
-    DELETE FROM ${JOURNAL} WHERE created_at = ${COVERING_KEY_AT}`);
-  await addRows(database, "libraries", [{ library_name: name }]);
+    DELETE FROM ${JOURNAL} WHERE created_at = ${COVERING_KEY_AT};
+    ${use}`);
+  await addRows(database, "libraries", [{ library_name }]);
   const columns = { parent_id: 0, is_result: false, last_modified_at: day(1) };
-  await addRows(database, "scenarios", [{ library_name: name, scenario_id: 1, ...columns }]);
+  await addRows(database, "scenarios", [{ library_name, scenario_id: 1, ...columns }]);
 
   expect(await migrate(database.url, never)).toMatchObject({ applied: 1 });
   expect((await callCli(["migrate"], { DATABASE_URL: database.url })).code).toBe(0);
