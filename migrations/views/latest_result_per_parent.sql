@@ -11,8 +11,7 @@ SELECT r.owner, r.library_name, r.parent_id,
 FROM (
   SELECT s.owner, s.library_name, s.parent_id, count(*) AS result_count, max(s.last_modified_at)::timestamptz(6) AS latest_result_modified_at,
     (array_agg(s.scenario_id ORDER BY s.last_modified_at DESC NULLS LAST, s.scenario_id DESC))[1] AS latest_result_id
-  FROM simcat.scenarios s
-  WHERE s.removed_at IS NULL AND s.parent_id <> 0 AND s.is_result IS NOT FALSE AND s.parent_id <> s.scenario_id
+  FROM simcat.scenarios s WHERE s.removed_at IS NULL AND s.parent_id <> 0 AND s.is_result IS NOT FALSE AND s.parent_id <> s.scenario_id
   GROUP BY s.owner, s.library_name, s.parent_id
 ) AS r
 WHERE NOT EXISTS (SELECT FROM simcat.libraries l WHERE l.owner = r.owner AND l.library_name = r.library_name AND l.removed_at IS NOT NULL);

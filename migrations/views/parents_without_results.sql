@@ -13,8 +13,7 @@ FROM (
 FULL JOIN (
   -- Not GROUP BY, which may hash.
   SELECT DISTINCT ON (r.owner, r.library_name, r.parent_id) r.owner, r.library_name, r.parent_id AS scenario_id, true AS has_results
-  FROM simcat.scenarios r
-  WHERE r.removed_at IS NULL AND r.parent_id <> 0 AND r.is_result IS NOT FALSE AND r.parent_id <> r.scenario_id
+  FROM simcat.scenarios r WHERE r.removed_at IS NULL AND r.parent_id <> 0 AND r.is_result IS NOT FALSE AND r.parent_id <> r.scenario_id
   ORDER BY r.owner, r.library_name, r.parent_id
 ) AS run USING (owner, library_name, scenario_id)
 WHERE coalesce(s.is_parent, false) AND run.has_results IS NOT TRUE AND NOT EXISTS (

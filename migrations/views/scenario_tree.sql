@@ -13,8 +13,7 @@ BEGIN ATOMIC
     WHERE s.owner = scenario_tree.owner AND s.library_name = scenario_tree.library_name
   ), grown AS (
     SELECT n.scenario_id, n.scenario_id AS root_id, 0 AS depth, ARRAY[n.scenario_id] AS path
-    FROM node n
-    WHERE NOT EXISTS (SELECT FROM node p WHERE p.scenario_id = n.parent_id)
+    FROM node n WHERE NOT EXISTS (SELECT FROM node p WHERE p.scenario_id = n.parent_id)
     UNION ALL
     SELECT n.scenario_id, g.root_id, g.depth + 1, g.path || n.scenario_id
     FROM grown g JOIN node n ON n.parent_id = g.scenario_id
