@@ -89,7 +89,8 @@ const PAUSE_MS = 1_000;
 
 /**
  * Posts a message as JSON. `X-Simcat-Signature` is `sha256=` and the hexadecimal HMAC of the body, whose key is the URL as it
- * is set: only the receiver knows it too. Its user and password are sent as Basic authorization. Tries three times, through the proxy that `environment` names.
+ * is set: only the receiver knows it too. Its user and password are sent as Basic authorization. Tries three times, through the proxy
+ * that `environment` names.
  * @throws Error without the URL if no attempt was answered with 2xx, or the signal's reason
  */
 export async function postMessage(
