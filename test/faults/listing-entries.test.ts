@@ -112,7 +112,7 @@ test("keys of 2,600 bytes are stored and keys of 2,601 bytes rejected, in any sc
 
   expect((await call(["sync"])).code).toBe(2);
   for (const name of names) {
-    service.change("alice", name, { lastModified: NOW, scenarios: [scenario(1, { description: "new" })] });
+    service.change("alice", name, { lastModified: NOW, scenarios: [scenario(1, { description: "new", parentId: 2 })] });
   }
   expect((await call(["sync"])).code).toBe(2);
 
