@@ -59,11 +59,12 @@ UNION ALL
 SELECT 'parent_missing', 'scenario', owner, library_name, s.scenario_id, 'parent_id', s.parent_id::text,
   'no live scenario of the library has this id', 'warning', 'uploader'
 FROM (
-  SELECT one.owner, one.library_name, one.scenario_id, one.parent_id FROM simcat.scenarios one
-  WHERE one.removed_at IS NULL AND one.parent_id <> 0 ORDER BY one.owner, one.library_name, one.parent_id
+  SELECT one.owner, one.library_name, one.scenario_id, nullif(one.parent_id, 0) AS parent_id FROM simcat.scenarios one
+  WHERE one.removed_at IS NULL AND nullif(one.parent_id, 0) IS NOT NULL ORDER BY one.owner, one.library_name, nullif(one.parent_id, 0)
 ) AS s
 FULL JOIN (
   SELECT true AS is_live, one.owner, one.library_name, one.scenario_id AS parent_id FROM simcat.scenarios one WHERE one.removed_at IS NULL
+  ORDER BY one.owner, one.library_name, one.scenario_id
 ) AS p USING (owner, library_name, parent_id)
 WHERE coalesce(s.parent_id <> 0, false) AND p.is_live IS NOT TRUE AND NOT EXISTS (
   SELECT FROM simcat.libraries l WHERE l.owner = s.owner AND l.library_name = s.library_name AND l.removed_at IS NOT NULL

@@ -3,11 +3,7 @@ CREATE OR REPLACE VIEW simcat_report.events AS
 SELECT CASE WHEN e.scenario_id IS NULL THEN 'library' ELSE 'scenario' END AS entity, e.kind, e.owner, e.library_name, e.scenario_id,
   e.scenario_name, e.parent_id, e.is_result, e.service_date, e.seen_at, e.run_id,
   array_to_string(e.fields, ',') AS fields,
-  CASE
-    WHEN e.scenario_id IS NOT NULL OR e.kind = 'changed' THEN 0
-    WHEN e.kind = 'removed' THEN -1
-    ELSE 1
-  END AS library_change,
+  CASE WHEN e.scenario_id IS NOT NULL OR e.kind = 'changed' THEN 0 WHEN e.kind = 'removed' THEN -1 ELSE 1 END AS library_change,
   e.scenarios AS scenario_change, e.results AS result_change, e.bytes AS byte_change, move.run_id IS NOT NULL AS is_move
 FROM simcat.events e
 LEFT JOIN (

@@ -1,4 +1,4 @@
--- The results are read from the key's index and sorted library by library. Names are looked up for the rows that are shown: after LIMIT.
+-- The results are read from scenarios_parent_index, in its order. Names are looked up for the rows that are shown: after LIMIT.
 CREATE OR REPLACE VIEW simcat_report.latest_result_per_parent AS
 SELECT r.owner, r.library_name, r.parent_id,
   (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (r.owner, r.library_name, r.parent_id) AND o.removed_at IS NULL)
@@ -9,10 +9,10 @@ SELECT r.owner, r.library_name, r.parent_id,
   (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (r.owner, r.library_name, r.latest_result_id)) AS latest_result_name,
   r.latest_result_modified_at
 FROM (
-  SELECT s.owner, s.library_name, s.parent_id, count(*) AS result_count, max(s.last_modified_at)::timestamptz(6) AS latest_result_modified_at,
+  SELECT s.owner, s.library_name, nullif(s.parent_id, 0) AS parent_id, count(*) AS result_count, max(s.last_modified_at)::timestamptz(6) AS latest_result_modified_at,
     (array_agg(s.scenario_id ORDER BY s.last_modified_at DESC NULLS LAST, s.scenario_id DESC))[1] AS latest_result_id
-  FROM simcat.scenarios s WHERE s.removed_at IS NULL AND s.parent_id <> 0 AND s.is_result IS NOT FALSE AND s.parent_id <> s.scenario_id
-  GROUP BY s.owner, s.library_name, s.parent_id
+  FROM simcat.scenarios s WHERE s.removed_at IS NULL AND s.is_result IS NOT FALSE AND nullif(s.parent_id, 0) <> s.scenario_id
+  GROUP BY s.owner, s.library_name, nullif(s.parent_id, 0)
 ) AS r
 WHERE NOT EXISTS (SELECT FROM simcat.libraries l WHERE l.owner = r.owner AND l.library_name = r.library_name AND l.removed_at IS NOT NULL);
 

@@ -7,10 +7,8 @@ SELECT l.owner, l.library_name, l.library_owner, l.package_name, l.package_versi
   CASE WHEN y.last_scenario_at = w.last_work_at THEN y.last_scenario_id END AS last_work_scenario_id,
   simcat_report.work_state(w.last_work_at) AS work_state,
   fresh.complete_as_of, y.reread_reason,
-  (
-    SELECT count(*) FROM simcat.rejects x
-    WHERE x.owner = l.owner AND x.library_name = l.library_name AND x.resolved_at IS NULL
-  ) AS open_rejects,
+  (SELECT count(*) FROM simcat.rejects x WHERE x.owner = l.owner AND x.library_name = l.library_name AND x.resolved_at IS NULL)
+    AS open_rejects,
   nullif(concat_ws(',',
     CASE WHEN l.last_modified <> '' AND l.last_modified_at IS NULL THEN 'last_modified' END,
     CASE WHEN l.file_size IS NOT NULL AND l.file_size_bytes IS NULL THEN 'file_size' END
@@ -35,9 +33,7 @@ CROSS JOIN LATERAL (
   )) AS result_count
 ) AS n
 CROSS JOIN LATERAL (
-  SELECT greatest(
-    CASE WHEN l.last_modified_at <= now() + interval '1 day' THEN l.last_modified_at END, y.last_scenario_at
-  ) AS last_work_at
+  SELECT greatest(CASE WHEN l.last_modified_at <= now() + interval '1 day' THEN l.last_modified_at END, y.last_scenario_at) AS last_work_at
 ) AS w
 WHERE l.removed_at IS NULL;
 

@@ -26,9 +26,7 @@ BEGIN ATOMIC
       AND s.valid_from <= moment AND (s.valid_to IS NULL OR moment < s.valid_to) AND s.removed_at IS NULL
   ) AS n ON true
   CROSS JOIN LATERAL (
-    SELECT greatest(
-      CASE WHEN l.last_modified_at <= least(moment, now()) + interval '1 day' THEN l.last_modified_at END, n.newest_at
-    ) AS last_work_at
+    SELECT greatest(CASE WHEN l.last_modified_at <= least(moment, now()) + interval '1 day' THEN l.last_modified_at END, n.newest_at) AS last_work_at
   ) AS w
   -- The state of the copy is only known for the present.
   LEFT JOIN LATERAL (

@@ -10,10 +10,8 @@ SELECT y.owner, y.library_name, l.owner IS NOT NULL AS is_stored,
   now() - y.content_read_at AS lag,
   coalesce(w.has_settled AND y.listed_text = y.bookmark AND y.reread_reason IS NULL, false) AS settled,
   y.settles_at, y.reread_reason AS owes, y.failures, y.last_error, y.last_failed_at,
-  (
-    SELECT count(*) FROM simcat.rejects x
-    WHERE x.owner = y.owner AND x.library_name = y.library_name AND x.resolved_at IS NULL
-  ) AS open_rejects,
+  (SELECT count(*) FROM simcat.rejects x WHERE x.owner = y.owner AND x.library_name = y.library_name AND x.resolved_at IS NULL)
+    AS open_rejects,
   CASE
     WHEN y.last_success_at IS NULL THEN
       -- A library that a run with status ok did not list did not exist then; nor did one that was first listed after the last whole run.

@@ -1,5 +1,5 @@
--- Both sides are read from the key's index in its order. A full join never compares the pairs of a library's scenarios, whatever the
--- planner expects. The other columns are looked up for the rows that are shown: after LIMIT.
+-- Both sides are read from an index in its order, which ORDER BY asks for. A full join never compares the pairs of a library's
+-- scenarios, whatever the planner expects. The other columns are looked up for the rows that are shown: after LIMIT.
 CREATE OR REPLACE VIEW simcat_report.parents_without_results AS
 SELECT owner, library_name, scenario_id,
   (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (s.owner, s.library_name, s.scenario_id)) AS scenario_name,
@@ -9,12 +9,13 @@ SELECT owner, library_name, scenario_id,
 FROM (
   SELECT one.owner, one.library_name, one.scenario_id, one.last_modified_at, true AS is_parent
   FROM simcat.scenarios one WHERE one.removed_at IS NULL AND NOT coalesce(one.is_result, one.parent_id <> 0, false)
+  ORDER BY one.owner, one.library_name, one.scenario_id
 ) AS s
 FULL JOIN (
   -- Not GROUP BY, which may hash.
-  SELECT DISTINCT ON (r.owner, r.library_name, r.parent_id) r.owner, r.library_name, r.parent_id AS scenario_id, true AS has_results
-  FROM simcat.scenarios r WHERE r.removed_at IS NULL AND r.parent_id <> 0 AND r.is_result IS NOT FALSE AND r.parent_id <> r.scenario_id
-  ORDER BY r.owner, r.library_name, r.parent_id
+  SELECT DISTINCT ON (r.owner, r.library_name, nullif(r.parent_id, 0)) r.owner, r.library_name, nullif(r.parent_id, 0) AS scenario_id, true AS has_results
+  FROM simcat.scenarios r WHERE r.removed_at IS NULL AND r.is_result IS NOT FALSE AND nullif(r.parent_id, 0) <> r.scenario_id
+  ORDER BY r.owner, r.library_name, nullif(r.parent_id, 0)
 ) AS run USING (owner, library_name, scenario_id)
 WHERE coalesce(s.is_parent, false) AND run.has_results IS NOT TRUE AND NOT EXISTS (
   SELECT FROM simcat.libraries l WHERE l.owner = s.owner AND l.library_name = s.library_name AND l.removed_at IS NOT NULL

@@ -10,7 +10,7 @@ FROM simcat_report.latest_result_per_parent r
 -- A full join and lookups, as in parents_without_results.
 FULL JOIN (
   SELECT one.owner, one.library_name, one.scenario_id AS parent_id, one.last_modified_at
-  FROM simcat.scenarios one WHERE one.removed_at IS NULL
+  FROM simcat.scenarios one WHERE one.removed_at IS NULL ORDER BY one.owner, one.library_name, one.scenario_id
 ) AS p USING (owner, library_name, parent_id)
 WHERE coalesce(p.last_modified_at > r.latest_result_modified_at, false);
 

@@ -61,6 +61,27 @@ export const scenarios = simcat.table("scenarios", scenarioTableColumns(), (t) =
   // Migration 0005 includes columns that questions about parents need; drizzle has no words for INCLUDE.
   primaryKey({ columns: [t.owner, t.libraryName, t.scenarioId] }),
   foreignKey({ columns: [t.owner, t.libraryName], foreignColumns: [libraries.owner, libraries.libraryName] }),
+  // Results by their parent, the latest first, with all that questions about them need.
+  index("scenarios_parent_index")
+    .on(
+      t.owner,
+      t.libraryName,
+      sql`nullif(parent_id, 0)`,
+      t.lastModifiedAt.desc().nullsLast(),
+      t.scenarioId.desc().nullsFirst(),
+      t.isResult,
+      t.parentId,
+    )
+    .where(sql`removed_at IS NULL AND nullif(parent_id, 0) IS NOT NULL`),
+  index("scenarios_last_modified_at_index").on(t.lastModifiedAt),
+  // The few that data_quality looks for.
+  index("scenarios_suspicious_index")
+    .on(t.owner, t.libraryName, t.scenarioId)
+    .where(sql`removed_at IS NULL AND (
+    last_modified <> '' AND last_modified_at IS NULL
+    OR is_result AND nullif(parent_id, 0) IS NULL
+    OR NOT is_result AND nullif(parent_id, 0) IS NOT NULL
+    OR nullif(parent_id, 0) >= scenario_id)`),
 ]);
 
 export const libraryHistory = simcat.table(
@@ -111,6 +132,8 @@ export const events = simcat.table(
   (t) => [
     index("events_seen_at_index").on(t.seenAt),
     index("events_library_index").on(t.owner, t.libraryName, t.seenAt),
+    // Libraries that came and went, which are few.
+    index("events_presence_index").on(t.runId, t.libraryName).where(sql`scenario_id IS NULL AND kind <> 'changed'`),
   ],
 );
 

@@ -14,7 +14,7 @@ import { holdLocks, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 import { told } from "./told.ts";
 
 const never = new AbortController().signal;
-/** When migration 0005 was made. */
+/** When migration 0005 was made, the one before 0006. */
 const COVERING_KEY_AT = 1_795_755_818_616;
 
 test.each([
@@ -58,18 +58,23 @@ test.each([
     `CREATE TABLE notes (owner text COLLATE "C", library_name text COLLATE "C", scenario_id bigint,
        FOREIGN KEY (owner, library_name, scenario_id) REFERENCES simcat.scenarios)`,
   ],
-])("the key of scenarios stays as it is if %s (fault 256)", async (_, library_name, use) => {
+])("the key of scenarios stays as it is, and the upgrade ends, if %s (fault 256)", async (_, library_name, use) => {
   const database = await freshTestDatabase();
   const key = "scenarios_owner_library_name_scenario_id_pk";
   await database.query(`
     ALTER TABLE simcat.scenarios DROP CONSTRAINT ${key}, ADD CONSTRAINT ${key} PRIMARY KEY (owner, library_name, scenario_id);
-    DELETE FROM ${JOURNAL} WHERE created_at = ${COVERING_KEY_AT};
+    DROP INDEX simcat.events_presence_index, simcat.scenarios_parent_index, simcat.scenarios_last_modified_at_index,
+      simcat.scenarios_suspicious_index;
+    DELETE FROM ${JOURNAL} WHERE created_at >= ${COVERING_KEY_AT};
     ${use}`);
   await addRows(database, "libraries", [{ library_name }]);
-  const columns = { parent_id: 0, is_result: false, last_modified_at: day(1) };
-  await addRows(database, "scenarios", [{ library_name, scenario_id: 1, ...columns }]);
+  await addRows(database, "scenarios", [
+    { library_name, scenario_id: 1, parent_id: 0, is_result: false, last_modified_at: day(1) },
+    { library_name, scenario_id: 3, parent_id: 2, is_result: true, last_modified_at: day(1) },
+  ]);
 
-  expect(await migrate(database.url, never)).toMatchObject({ applied: 1 });
+  // Two migrations, and the views.
+  expect(await migrate(database.url, never)).toMatchObject({ applied: 3 });
   expect((await callCli(["migrate"], { DATABASE_URL: database.url })).code).toBe(0);
   expect(await database.query("SELECT scenario_id::int AS id FROM simcat_report.parents_without_results")).toEqual([
     { id: 1 },

@@ -40,13 +40,17 @@ describe("scenario_parents", () => {
     ]);
   });
 
-  test("no pairs of scenarios are compared to find parents, nor results of parents (fault 135)", async () => {
+  const addChains = async () => {
     await add({ libraries: range(50).map((at) => ({ owner: `owner ${at}`, library_name: `library ${at}` })) });
     await query(`
       INSERT INTO simcat.scenarios (owner, library_name, scenario_id, parent_id, raw, first_seen_at, changed_at, run_id)
       SELECT l.owner, l.library_name, id, id - 1, '{}', now(), now(), 1
       FROM simcat.libraries l CROSS JOIN generate_series(1, 400) AS id WHERE l.owner <> 'ann' ORDER BY 1, 2, 3`);
     await query("ANALYZE simcat.scenarios, simcat.libraries");
+  };
+
+  test("no pairs of scenarios are compared to find parents, nor results of parents (fault 135)", async () => {
+    await addChains();
     const library = "owner = 'owner 7' AND library_name = 'library 7'";
     for (const rows of [
       "scenario_parents WHERE parent_missing",
@@ -62,6 +66,33 @@ describe("scenario_parents", () => {
       const lines = await plan(`SELECT * FROM simcat_report.${rows}`, "(ANALYZE, COSTS OFF, TIMING OFF)", off);
       const compared = lines.map((line) => Number(/Rows Removed by Join Filter: (\d+)/.exec(line)?.[1] ?? 0));
       expect(Math.max(...compared)).toBeLessThan(100);
+    }
+  });
+
+  test("questions find their rows by an index that has them in order, or has only these", async () => {
+    await addChains();
+    for (const [rows, index] of [
+      ["latest_result_per_parent", "scenarios_parent_index"],
+      ["stale_results", "scenarios_parent_index"],
+      ["parents_without_results", "scenarios_parent_index"],
+      ["data_quality WHERE problem = 'parent_missing'", "scenarios_parent_index"],
+      ["data_quality WHERE problem = 'date_not_understood' AND what = 'scenario'", "scenarios_suspicious_index"],
+      ["data_quality WHERE problem = 'result_without_parent'", "scenarios_suspicious_index"],
+      ["data_quality WHERE problem = 'parent_but_no_result'", "scenarios_suspicious_index"],
+      ["data_quality WHERE problem = 'own_parent'", "scenarios_suspicious_index"],
+      ["data_quality WHERE problem = 'parent_cycle'", "scenarios_suspicious_index"],
+      ["data_quality WHERE problem = 'future_date' AND what = 'scenario'", "scenarios_last_modified_at_index"],
+      ["scenarios ORDER BY last_modified_at DESC LIMIT 100", "scenarios_last_modified_at_index"],
+      ["scenario_parents ORDER BY last_modified_at DESC LIMIT 100", "scenarios_last_modified_at_index"],
+      ["library_moves", "events_presence_index"],
+    ]) {
+      // As if the table was too large to scan or to sort.
+      const off = ["enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_incremental_sort"];
+      const lines = await plan(`SELECT * FROM simcat_report.${rows}`, "", off);
+      expect({ rows, used: lines.filter((line) => line.includes(`using ${index}`)).length }).not.toEqual({
+        rows,
+        used: 0,
+      });
     }
   });
 });
