@@ -81,7 +81,11 @@ const STATEMENTS = ({ libraries, runs }: Size) => [
   `INSERT INTO simcat.library_sync (owner, library_name, listed_text, bookmark, content_hash, bookmark_seen_at, content_read_at,
      settles_at, last_success_at, failures, scenario_count, result_count, last_scenario_at, last_scenario_id)
    SELECT v.owner, v.name, pg_temp.date_text(v.valid_from), pg_temp.date_text(v.valid_from), md5(v.name), v.valid_from, v.valid_from,
-     v.valid_from - interval '1 minute', v.valid_from, 0, 98, 58, v.valid_from - interval '5 minutes', 29 FROM version AS v WHERE v.version = 2`,
+     v.valid_from - interval '1 minute', v.valid_from, 0, n.scenarios, n.results, v.valid_from - interval '5 minutes', 29
+   FROM version AS v CROSS JOIN LATERAL (
+     SELECT count(*) AS scenarios, count(*) FILTER (WHERE s.is_result) AS results
+     FROM simcat.scenarios s WHERE s.owner = v.owner AND s.library_name = v.name AND s.removed_at IS NULL
+   ) AS n WHERE v.version = 2`,
   `INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, libraries_listed, libraries_read, listing_complete, version)
    SELECT CASE r WHEN 1 THEN 'backfill' ELSE 'sync' END, 'schedule', CASE WHEN r % 40 = 0 THEN 'partial' ELSE 'ok' END,
      pg_temp.run_at(r) - interval '1 minute', pg_temp.run_at(r) + interval '1 minute', ${libraries}, 2, true, '0.1.0'
