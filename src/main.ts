@@ -185,10 +185,13 @@ async function main(args: readonly string[]): Promise<number> {
       context.print(context.build);
       return EXIT.ok;
     }
-    // Imported only now, because it takes half of the time of `--version`.
-    const { runProgram } = await import("./cli/program.ts");
     context = { ...context, ...readEnvironment(process.env, process.cwd()) };
     hide(environmentSecrets(context.environment));
+    const [command, option] = args;
+    if (command === "completion" && (option === "--owner" || option === "--library"))
+      return await (await import("./cli/offered-names.ts")).printNames(context, option);
+    // Imported only now, because it takes half of the time of `--version`.
+    const { runProgram } = await import("./cli/program.ts");
     return await runProgram(context, args);
   } catch (error) {
     return reportError(error);

@@ -13,13 +13,6 @@ export const defineCompletion: DefineCommand = (command, run) =>
 
 const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish };
 
-/** Characters of names that are not offered: those that a terminal obeys, that a selector escapes, or that CSV doubles. */
-const UNOFFERED = "[[:cntrl:]\\u0080-\\u009f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\u0022%/]";
-
-/** A shell command that prints names, one in a line, unquoted. */
-const select = (names: string, order: string) =>
-  `simcat query --csv --quiet --timeout 2s "SELECT ${names} FROM library_freshness WHERE NOT owner || library_name ~ '${UNOFFERED}' ORDER BY ${order} LIMIT 1000" 2>/dev/null </dev/null | tr -d '\\r' | sed '1d; s/^"\\(.*\\)"$/\\1/'`;
-
 /** Each shell has its own way to complete files. */
 const FILE_OPTIONS = ["--out", "--file"];
 
@@ -35,8 +28,7 @@ function formatOffers(program: Command): string {
   return [
     "_simcat_offer() {",
     '  case "$1" in',
-    `    --owner) ${select("DISTINCT owner", "owner")} ;;`,
-    `    --library) ${select("owner || '/' || library_name", "owner, library_name")} ;;`,
+    '    --owner|--library) simcat completion "$1" 2>/dev/null </dev/null ;;',
     ...[...choices].map(([long, words]) => `    ${long}) ${printWords(words)} ;;`),
     `    ${[...new Set(options.map(({ long }) => long))].join("|")}) ;;`,
     '    *) case "$2" in',

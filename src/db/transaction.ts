@@ -23,6 +23,20 @@ const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 /** Times travel as text too, in a format that a database or a role may set. */
 const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'";
 
+/**
+ * Takes the rights of the reader if there is one. That of this role's prefix comes first: deploy/roles.sql makes north_writer
+ * and north_reader.
+ */
+export const TAKE_READER_RIGHTS = `
+SELECT set_config('role', name, true) FROM (
+  SELECT rolname AS name FROM pg_roles
+  WHERE rolname IN (regexp_replace(current_user, '_(writer|migrator)$', '_reader'), 'simcat_reader') AND rolname LIKE '%\\_reader'
+    AND pg_has_role(oid, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)
+    AND has_schema_privilege(oid, 'simcat_report', 'USAGE')
+  ORDER BY rolname = 'simcat_reader'
+  LIMIT 1
+) AS reader`;
+
 const LOCK_TIMEOUT_MS = 5_000;
 /** In milliseconds; below the time of a lease, so that a stopped process cannot hold its row locks past a takeover. */
 const IDLE_TIMEOUT_MS = 15_000;

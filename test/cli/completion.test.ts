@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { addRows } from "../reporting/stored-rows.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { useTestDatabase } from "../support/database.ts";
+import { listen } from "../support/listen.ts";
 import { findProgram } from "../support/programs.ts";
 
 const database = useTestDatabase();
@@ -13,7 +15,7 @@ let directory: string;
 
 beforeAll(async () => {
   // The last two are not offered.
-  const names = ["forest", "lake", "$(reboot)", "two words, (é) '", "a%b", "\u001b[31m"];
+  const names = ["forest", "lake", "$(reboot)", "two words, (é) '", 'a "b"', "a%b", "\u001b[31m"];
   await addRows(
     database(),
     "libraries",
@@ -66,7 +68,7 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
   [["simcat", "sync", "--owner", ""], ["ann"]],
   [
     ["simcat", "sync", "--library", "ann/"],
-    ["ann/$(reboot)", "ann/forest", "ann/lake", "ann/two words, (é) '"],
+    ["ann/$(reboot)", 'ann/a "b"', "ann/forest", "ann/lake", "ann/two words, (é) '"],
   ],
   [["simcat", "explain", "ann/two\\ w"], ["ann/two words, (é) '"]],
   [["simcat", "explain", "ann/f"], ["ann/forest"]],
@@ -93,3 +95,13 @@ test.each(SHELLS.flatMap((shell) => CASES.map(([words, offered]) => [shell, word
     ).toEqual([...offered].sort());
   },
 );
+
+test.each([
+  ["that does not answer", async () => await listen(createServer())],
+  ["that cannot be reached", () => 1],
+])("a database %s offers no name, and the shell waits at most some seconds", async (_, openPort) => {
+  const environment = { DATABASE_URL: `postgres://ann:word@127.0.0.1:${await openPort()}/simcat` };
+  const args = [MAIN, "completion", "--library"];
+  const { ended } = startProgram(process.execPath, args, environment, { patienceMs: 8_000 });
+  expect(await ended).toMatchObject({ code: 69, stdout: "" });
+});

@@ -6,6 +6,7 @@ import { migrate as migrateSchema } from "../../src/db/migrate.ts";
 import { KEY } from "../mock/raw-client.ts";
 import { serve } from "../mock/service.ts";
 import { callCli } from "../support/call-cli.ts";
+import { runCli } from "../support/cli.ts";
 import { library, scenario } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { useCluster } from "./cluster.ts";
@@ -194,6 +195,19 @@ describe("the reader", () => {
         stderr: "simcat: the database has no views of simcat yet; run: simcat migrate\n",
       });
     }
+  });
+
+  test("lends its rights to the writer, whose shell completes names", async () => {
+    const database = await cluster.database();
+    const { as } = await service(database);
+    expect(await callCli(["backfill"], as("simcat_migrator"))).toMatchObject({ code: 0 });
+    const completed = (option: string) => runCli(["completion", option], as("simcat_writer"));
+    expect(await completed("--owner")).toMatchObject({ code: 0, stdout: "alice\nbob\n", stderr: "" });
+    expect(await completed("--library")).toMatchObject({ code: 0, stdout: "alice/Fire\nbob/Water\n", stderr: "" });
+    // The writer itself still may read the view.
+    const revoked = "REVOKE SELECT ON simcat_report.library_freshness FROM simcat_reader";
+    expect(await answerTo(await cluster.session(database, "simcat_migrator"), revoked)).toBe("done");
+    expect(await completed("--owner")).toMatchObject({ code: 69, stdout: "" });
   });
 
   test("explains a held removal and a library that was never stored (fault 187)", async () => {

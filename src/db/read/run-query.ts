@@ -3,7 +3,7 @@ import { UsageError } from "../../errors.ts";
 import { formatSpan } from "../../format.ts";
 import type { Connection, Pool } from "../connect.ts";
 import { asDatabaseError, isConnectionLost, isContention } from "../db-errors.ts";
-import { readSnapshot } from "../transaction.ts";
+import { readSnapshot, TAKE_READER_RIGHTS } from "../transaction.ts";
 import { cancelOnAbort, streamRows } from "./stream-rows.ts";
 
 /** A column of an answer. Its values are texts. */
@@ -99,20 +99,6 @@ function toText(oid: number, text: string): string {
       return text;
   }
 }
-
-/**
- * Takes the rights of the reader if there is one. That of this role's prefix comes first: deploy/roles.sql makes north_writer
- * and north_reader.
- */
-const TAKE_READER_RIGHTS = `
-SELECT set_config('role', name, true) FROM (
-  SELECT rolname AS name FROM pg_roles
-  WHERE rolname IN (regexp_replace(current_user, '_(writer|migrator)$', '_reader'), 'simcat_reader') AND rolname LIKE '%\\_reader'
-    AND pg_has_role(oid, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)
-    AND has_schema_privilege(oid, 'simcat_report', 'USAGE')
-  ORDER BY rolname = 'simcat_reader'
-  LIMIT 1
-) AS reader`;
 
 /** Classes of SQLSTATEs that a statement does not cause: resources, the server's own system, a bug of the server. */
 const SERVER_FAILURE = /^(53|57|58|XX)/;
