@@ -34,9 +34,28 @@ try {
 }
 `;
 
+/** Leaves what is imported when a command is called to another file. */
+const ignoreLater = {
+  name: "ignore-later",
+  setup: ({ onResolve }) => onResolve({ filter: /./ }, ({ kind }) => ({ external: kind === "dynamic-import" })),
+};
+
+/**
+ * Writes a file that imports all modules with which every command begins. Injected everywhere, it keeps them in one chunk
+ * instead of ten, which saves a tenth of the processor time of `simcat --version`.
+ */
+async function writeFirstModules() {
+  const first = { entryPoints: ["dist/main.js"], bundle: true, platform: "node", format: "esm", write: false };
+  const { metafile } = await build({ ...first, metafile: true, plugins: [ignoreLater] });
+  const modules = Object.keys(metafile.inputs).filter((path) => path !== "dist/main.js");
+  await writeFile("dist/first-modules.js", modules.map((path) => `import "./${relative("dist", path)}";\n`).join(""));
+}
+
 await rm("dist/chunks", { recursive: true, force: true });
+await writeFirstModules();
 const { metafile } = await build({
   metafile: true,
+  inject: ["dist/first-modules.js"],
   entryPoints: [{ in: "dist/main.js", out: "program" }],
   outdir: "dist",
   // Two levels deep, as the modules of dist are: they find the migrations by a relative path.
