@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { isatty, ReadStream, WriteStream } from "node:tty";
 import { parseEnv } from "node:util";
-import type { Name } from "../config/settings.ts";
+import { SECRET_NAMES } from "../config/settings.ts";
 import { EXIT, fileErrorReason, InterruptedError, UsageError } from "../errors.ts";
 import { type CheckLine, checkExitCode, formatCheckLines } from "../output/check.ts";
 import { checkConfiguration } from "./check/check-configuration.ts";
@@ -29,65 +29,53 @@ export const defineInit: DefineCommand = (command, run) =>
     .option("--force", "replace these settings in an existing .env; its other lines stay", false)
     .action(run(init));
 
-interface InitQuestion {
-  readonly name: Name;
-  readonly option: string;
-  readonly text: string;
-  readonly given: string | undefined;
-  readonly isHidden?: boolean;
-  /** Whether an empty answer is one. */
-  readonly isOptional?: boolean;
-}
+/** The settings that are asked for. A secret is not shown. */
+const QUESTIONS = {
+  SIMCAT_BASE_URL: { option: "--base-url", text: "Base URL of the service" },
+  SIMCAT_API_KEY: { option: "--api-key", text: "API key (not shown)" },
+  DATABASE_URL: { option: "--database-url", text: "Postgres URL (not shown; empty: an embedded one, for trials)" },
+};
+
+type Asked = keyof typeof QUESTIONS;
+type Check = (context: Context) => Promise<CheckLine[]>;
 
 /** Settings that are tested together. */
-interface Step {
-  readonly questions: readonly InitQuestion[];
-  readonly check: (context: Context) => Promise<CheckLine[]>;
-}
+const STEPS: readonly { readonly names: readonly Asked[]; readonly check: Check }[] = [
+  { names: ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"], check: checkService },
+  { names: ["DATABASE_URL"], check: checkDatabase },
+];
 
-const listSteps = ({ baseUrl, apiKey, databaseUrl }: InitOptions): readonly Step[] => {
-  const service = [
-    { name: "SIMCAT_BASE_URL", option: "--base-url", text: "Base URL of the service", given: baseUrl },
-    { name: "SIMCAT_API_KEY", option: "--api-key", text: "API key (not shown)", given: apiKey, isHidden: true },
-  ] as const;
-  const text = "Postgres URL (not shown; empty: an embedded one, for trials)";
-  const database = { name: "DATABASE_URL", option: "--database-url", text, given: databaseUrl } as const;
-  return [
-    { questions: service, check: checkService },
-    { questions: [{ ...database, isHidden: true, isOptional: true }], check: checkDatabase },
-  ];
-};
+/** Whether an empty answer is one. */
+const isOptional = (name: Asked) => name === "DATABASE_URL";
 
 /**
  * Writes the settings of the service and the database to `.env`, after each was tested. On a terminal it asks until the
  * answers pass their checks. Otherwise it exits like `simcat check`, and then writes nothing.
  */
-async function init(context: Context, options: InitOptions): Promise<number> {
+async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: InitOptions): Promise<number> {
   const { environment, dotenv, terminal } = context;
   const path = resolve(".env");
-  if (!options.force && existsSync(path))
+  if (!force && existsSync(path))
     throw new UsageError(`${path} exists, and was not changed`, { hint: "--force replaces these settings in it" });
   const isAsked = terminal.isErr && isatty(0);
-  const steps = listSteps(options);
-  const all = steps.flatMap(({ questions }) => questions);
-  const answers = new Map<Name, string>();
-  for (const { name, given } of all) {
+  const given = { SIMCAT_BASE_URL: baseUrl, SIMCAT_API_KEY: apiKey, DATABASE_URL: databaseUrl };
+  const answers = new Map<Asked, string>();
+  for (const name of STEPS.flatMap(({ names }) => names)) {
     // A terminal is asked about what an existing file has.
-    const known = given ?? (isAsked && dotenv.has(name) ? undefined : environment[name]);
+    const known = given[name] ?? (isAsked && dotenv.has(name) ? undefined : environment[name]);
     if (known !== undefined) answers.set(name, known);
   }
-  const isMissing = ({ name }: InitQuestion) => !answers.has(name) && !environment[`${name}_FILE`];
-  if (!isAsked) assertNone(all.filter(isMissing));
-  for (const { questions, check } of steps) {
-    for (;;) {
-      const asked = isAsked ? questions.filter(isMissing) : [];
-      for (const question of asked) answers.set(question.name, await ask(context, question));
-      const exitCode = await checkAnswers(context, answers, check);
-      if (exitCode === EXIT.ok) break;
-      if (!isAsked) return exitCode;
-      for (const { name } of questions) answers.delete(name);
-      if (!questions.some(isMissing)) return exitCode;
-    }
+  const missingOf = (names: readonly Asked[]) =>
+    names.filter((name) => !answers.has(name) && !environment[`${name}_FILE`]);
+  for (const { names, check } of STEPS) {
+    if (!isAsked) assertNone(missingOf(names));
+    let exitCode: number;
+    do {
+      if (isAsked) for (const name of missingOf(names)) answers.set(name, await ask(context, name));
+      exitCode = await checkAnswers(context, answers, check);
+      if (exitCode !== EXIT.ok && isAsked) for (const name of names) answers.delete(name);
+    } while (exitCode !== EXIT.ok && isAsked && missingOf(names).length > 0);
+    if (exitCode !== EXIT.ok) return exitCode;
   }
   await saveSettings(path, answers);
   printText(context, `\nwrote ${path}, which only you can read\nnext: ${context.invocation} backfill`);
@@ -95,22 +83,17 @@ async function init(context: Context, options: InitOptions): Promise<number> {
 }
 
 /** @throws UsageError that names every setting that is missing, because there is no terminal to ask on */
-function assertNone(missing: readonly InitQuestion[]): void {
-  const required = missing.filter(({ isOptional }) => !isOptional);
+function assertNone(missing: readonly Asked[]): void {
+  const required = missing.filter((name) => !isOptional(name));
   if (required.length === 0) return;
-  const names = required.map(({ name }) => name).join(" and ");
   const are = required.length === 1 ? "is" : "are";
-  throw new UsageError(`${names} ${are} not set, and there is no terminal to ask on`, {
-    hint: `give ${required.map(({ option }) => option).join(" and ")}`,
+  throw new UsageError(`${required.join(" and ")} ${are} not set, and there is no terminal to ask on`, {
+    hint: `give ${required.map((name) => QUESTIONS[name].option).join(" and ")}`,
   });
 }
 
 /** Prints the checks of the answers. Returns their exit code. */
-async function checkAnswers(
-  context: Context,
-  answers: ReadonlyMap<Name, string>,
-  check: Step["check"],
-): Promise<number> {
+async function checkAnswers(context: Context, answers: ReadonlyMap<Asked, string>, check: Check): Promise<number> {
   const given = { ...context, environment: { ...context.environment, ...Object.fromEntries(answers) } };
   const invalid = checkConfiguration(given).filter(({ result }) => result === "fail");
   const lines = invalid.length > 0 ? invalid : await check(given);
@@ -119,11 +102,9 @@ async function checkAnswers(
 }
 
 /** Returns the answer of the terminal, trimmed. @throws InterruptedError at Ctrl-C and Ctrl-D */
-async function ask(
-  { draw, stop }: Context,
-  { text, isHidden = false, isOptional = false }: InitQuestion,
-): Promise<string> {
-  const prompt = `${text}: `;
+async function ask({ draw, stop }: Context, name: Asked): Promise<string> {
+  const prompt = `${QUESTIONS[name].text}: `;
+  const isHidden = SECRET_NAMES.includes(name);
   const input = new ReadStream(0);
   // Without an output, readline does not show what is typed.
   const shown = isHidden ? {} : { output: new WriteStream(2) };
@@ -134,7 +115,7 @@ async function ask(
     for await (const line of lines) {
       if (isHidden) draw("\n");
       const answer = line.trim();
-      if (answer !== "" || isOptional) return answer;
+      if (answer !== "" || isOptional(name)) return answer;
       showPrompt();
     }
     draw("\n");
@@ -148,7 +129,7 @@ async function ask(
 }
 
 /** Replaces these settings in the file, or creates it. Only its owner can read it. */
-async function saveSettings(path: string, answers: ReadonlyMap<Name, string>): Promise<void> {
+async function saveSettings(path: string, answers: ReadonlyMap<Asked, string>): Promise<void> {
   const before = existsSync(path) ? readExisting(path) : "";
   const kept = before.replace(ASSIGNMENT, (text, name) => (answers.has(name) ? "" : text)).trimEnd();
   const given = [...answers].filter(([, value]) => value !== "");
@@ -178,7 +159,7 @@ function readExisting(path: string): string {
 const ASSIGNMENT = /^[^\S\n]*(?:export\s+)?(\w+)[^\S\n]*=[^\S\n]*(?:"[^"]*"|'[^']*'|`[^`]*`)?.*(?:\n|$)/gm;
 
 /** The value as a `.env` file holds it. @throws UsageError for one that none can hold */
-function quote(name: Name, value: string): string {
+function quote(name: Asked, value: string): string {
   const found = [value, `'${value}'`, `"${value}"`, `\`${value}\``].find((text) => parseEnv(`X=${text}\n`).X === value);
   if (found !== undefined) return found;
   throw new UsageError(`a .env file cannot hold this value of ${name}`, {
