@@ -27,29 +27,28 @@ export async function createSender(
   const { notifyUrl } = config;
   if (notifyUrl === null) return async () => {};
   const ends = await readSnapshot(pool, "reading the last runs", readRunEnds, stop);
-  // That the first run is good is no news.
-  let last: LastMessage = { isGood: true, at: Number.NEGATIVE_INFINITY };
-  for (const end of ends) last = nextMessage(last, end, Date.now() - end.ageMs);
+  // A good first run is no news.
+  let last = { isGood: true, at: Number.NEGATIVE_INFINITY };
+  const isNews = ({ status, isGood }: Pick<RunEnd, "status" | "isGood">, at: number) =>
+    !SILENT.includes(status) && isGood !== last.isGood && at - last.at >= MIN_DISTANCE_MS;
+  for (const end of ends) {
+    const at = Date.now() - end.ageMs;
+    if (isNews(end, at)) last = { isGood: end.isGood, at };
+  }
   return async (end) => {
     const now = new Date();
+    const at = now.getTime();
+    if (!isNews(end, at)) return;
     const before = last;
-    last = nextMessage(before, end, now.getTime());
-    if (last === before) return;
+    last = { isGood: end.isGood, at };
     try {
       await postMessage(notifyUrl, formatMessage(end, now, version), environment, stop);
     } catch (error) {
       // A later run of this process tries again. Another process would take the message for sent.
-      last = { ...before, at: now.getTime() };
+      last = { ...before, at };
       notify(context, config, "warn", "notification_failed", `SIMCAT_NOTIFY_URL: ${mask(toError(error).message)}`);
     }
   };
-}
-
-/** The state of the copy in the last message. */
-interface LastMessage {
-  readonly isGood: boolean;
-  /** When it was sent, in ms of any clock; `-Infinity` for none. */
-  readonly at: number;
 }
 
 /** Two messages are at least this far apart. */
@@ -57,16 +56,6 @@ const MIN_DISTANCE_MS = 15 * 60_000;
 
 /** Ends that say nothing about the service or the copy, such as a stop. */
 const SILENT: readonly RunStatus[] = ["interrupted", "lost_lease", "running", "abandoned"];
-
-/** The last message after a run ended at `at`: the same object if the state is the same, or a message is too early. */
-function nextMessage(
-  last: LastMessage,
-  { status, isGood }: Pick<RunEnd, "status" | "isGood">,
-  at: number,
-): LastMessage {
-  const isNews = !SILENT.includes(status) && isGood !== last.isGood && at - last.at >= MIN_DISTANCE_MS;
-  return isNews ? { isGood, at } : last;
-}
 
 /** The body of the post. `text` is a sentence that chat programs show. */
 function formatMessage({ id, status, isGood, error }: RunEnd, now: Date, version: string) {
