@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { type Question, runQuery } from "../db/read/run-query.ts";
 import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
 import { csvFormat, jsonlFormat } from "../export/formats.ts";
-import { jsonPrinter, linePrinter, tablePrinter } from "../output/rows.ts";
+import { linePrinter, tablePrinter } from "../output/rows.ts";
 import { printable } from "../printable.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption, parseText } from "./command.ts";
 import { withDatabase } from "./connections.ts";
@@ -32,8 +32,7 @@ export function printerOf(
   spare?: Readonly<Record<string, number>>,
 ): Question["openPrinter"] {
   const { print } = context;
-  if (csv || jsonl) return (columns) => linePrinter(columns, print, csv ? csvFormat(false) : jsonlFormat);
-  if (json) return (columns) => jsonPrinter(columns, print);
+  if (csv || json || jsonl) return (columns) => linePrinter(columns, print, csv ? csvFormat(false) : jsonlFormat, json);
   const printTable = (text: string) => printText(context, text, []);
   return (columns) => tablePrinter(columns, printTable, outputWidth(context), spare);
 }

@@ -37,32 +37,27 @@ export function tablePrinter(
 }
 
 /**
- * CSV or JSON Lines, as in `simcat export`.
+ * CSV or JSON Lines, as in `simcat export`; or, with `isArray`, one JSON array with an object in each line.
  * @throws UsageError for two columns of one name, of which a JSON object would keep one
  */
-export function linePrinter(columns: Columns, print: Print, format: ExportFormat): AnswerPrinter {
+export function linePrinter(columns: Columns, print: Print, format: ExportFormat, isArray = false): AnswerPrinter {
   const names = columns.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined && format === jsonlFormat)
     throw new UsageError(`two columns are named ${JSON.stringify(twice)}`, { hint: "rename one of them with AS" });
   const described = columns.map((column) => ({ ...column, comment: null, sql: "" }));
-  const write = (bytes: Uint8Array) => print(Buffer.from(bytes).toString().slice(0, -1));
-  return format.createEncoder({ columns: described, stamp: {}, version: "", write });
-}
-
-/** One JSON array of objects, an object in each line. */
-export function jsonPrinter(columns: Columns, print: Print): AnswerPrinter {
   let begin = "[";
-  const printObjects = (lines: string) => {
-    print(begin + lines.replaceAll("\n", ",\n"));
+  const write = (bytes: Uint8Array) => {
+    const lines = Buffer.from(bytes).toString().slice(0, -1);
+    print(isArray ? begin + lines.replaceAll("\n", ",\n") : lines);
     begin = ",";
   };
-  const objects = linePrinter(columns, printObjects, jsonlFormat);
+  const { add, end } = format.createEncoder({ columns: described, stamp: {}, version: "", write });
   return {
-    add: objects.add,
+    add,
     end() {
-      objects.end();
-      print(begin === "[" ? "[]" : "]");
+      end();
+      if (isArray) print(begin === "[" ? "[]" : "]");
     },
   };
 }
