@@ -17,8 +17,8 @@ const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish };
 const FILE_OPTIONS = ["--out", "--file"];
 
 /**
- * A function in the language of `sh`. It prints what may follow the option `$1`, or else belongs to the command
- * `$2`: a word in each line, and after a tab its description.
+ * A function in the language of `sh`. Its arguments are the words before the one to complete. It prints what may follow: a word
+ * in each line, and after a tab its description.
  */
 function formatOffers(program: Command): string {
   const { commands } = program;
@@ -26,17 +26,19 @@ function formatOffers(program: Command): string {
   const choices = new Map(options.flatMap(({ long, argChoices }) => (argChoices ? [[long, argChoices]] : [])));
   const names = commands.map((command) => withDescription(command.name(), command.description()));
   return [
-    "_simcat_offer() {",
-    '  case "$1" in',
-    '    --owner|--library) simcat completion "$1" 2>/dev/null </dev/null ;;',
+    "_simcat_offer() (",
+    "  before= command=",
+    '  for before; do [ "$command" ] || case "$before" in -*) ;; *) command="$before" ;; esac; done',
+    '  case "$before" in',
+    '    --owner|--library) simcat completion "$before" 2>/dev/null </dev/null ;;',
     ...[...choices].map(([long, words]) => `    ${long}) ${printWords(words)} ;;`),
     `    ${[...new Set(options.map(({ long }) => long))].join("|")}) ;;`,
-    '    *) case "$2" in',
+    '    *) case "$command" in',
     ...commands.map((command) => `      ${command.name()}) ${printArguments(command)} ;;`),
     `      *) ${printWords([...names, ...describeOptions(program)])} ;;`,
     "    esac ;;",
     "  esac",
-    "}",
+    ")",
   ].join("\n");
 }
 
@@ -63,15 +65,12 @@ function formatBash(offers: string): string {
   return `# In ~/.bashrc: eval "$(simcat completion bash)"
 ${offers}
 _simcat() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command= name at
-  for ((at = COMP_CWORD - 1; at > 0; at--)); do
-    [[ "\${COMP_WORDS[at]}" == -* ]] || command="\${COMP_WORDS[at]}"
-  done
+  local word="\${COMP_WORDS[COMP_CWORD]}" name
   COMPREPLY=()
-  case "$before" in ${FILE_OPTIONS.join("|")}) COMPREPLY=($(compgen -f -- "$word")); return ;; esac
+  case "\${COMP_WORDS[COMP_CWORD-1]}" in ${FILE_OPTIONS.join("|")}) COMPREPLY=($(compgen -f -- "$word")); return ;; esac
   while IFS= read -r name; do
     [[ -n "$name" && "$name" == "\${word//\\\\/}"* ]] && printf -v name %q "$name" && COMPREPLY+=("$name")
-  done < <(_simcat_offer "$before" "$command" | cut -f 1)
+  done < <(_simcat_offer "\${COMP_WORDS[@]:1:COMP_CWORD-1}" | cut -f 1)
 }
 complete -F _simcat simcat`;
 }
@@ -81,10 +80,8 @@ function formatZsh(offers: string): string {
 # In ~/.zshrc, after compinit: eval "$(simcat completion zsh)"
 ${offers}
 _simcat() {
-  local -a given=("\${(@)words[2,CURRENT-1]:#-*}")
-  local before="\${words[CURRENT-1]}"
-  case "$before" in ${FILE_OPTIONS.join("|")}) _files; return ;; esac
-  compadd -- \${(f)"$(_simcat_offer "$before" "\${given[1]}" | cut -f 1)"}
+  case "\${words[CURRENT-1]}" in ${FILE_OPTIONS.join("|")}) _files; return ;; esac
+  compadd -- \${(f)"$(_simcat_offer "\${(@)words[2,CURRENT-1]}" | cut -f 1)"}
 }
 compdef _simcat simcat`;
 }
@@ -93,9 +90,7 @@ function formatFish(offers: string): string {
   const script = `${offers}\n_simcat_offer "$@"`.replace(/[\\']/g, "\\$&");
   return `# In ~/.config/fish/config.fish: simcat completion fish | source
 function _simcat
-  set -l words (commandline -opc)
-  set -l given (string match --invert -- '-*' $words[2..])
-  sh -c '${script}' sh $words[-1] "$given[1]"
+  sh -c '${script}' sh (commandline -opc)[2..]
 end
 complete -c simcat -f -a '(_simcat)'
 complete -c simcat -n 'contains -- (commandline -opc)[-1] ${FILE_OPTIONS.join(" ")}' -F`;
