@@ -1,11 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { widthOf } from "./table.ts";
 
-/** A line with a command, a command of simcat's, or a quoted name to copy. Its spaces are not breaks. */
-const COMMAND =
-  /^ {2}(?:export|psql|npx|node|[A-Z_]+=\S+) .*$|\bsimcat [a-z]+(?: (?:--[\w-]+|(?:'[^']*'|\\')+|[^\s/']+\/\S+))*|(?<=[ (])'[^']+'/g;
-/** Stands for a space in a command while a line is broken. No printed text has one. */
-const KEPT_SPACE = "\0";
+/** A line with a command, or a word with the spaces before it. A command of simcat's, or a quoted name to copy, is one word. */
+const WORDS =
+  /^ {2}(?:export|psql|npx|node|[A-Z_]+=\S+) .*$| *(?:\bsimcat [a-z]+(?: (?:--[\w-]+|(?:'[^']*'|\\')+|[^\s/']+\/\S+))*|(?<=[ (])'[^']+'|\S)+/g;
 /** The beginning of a line up to its text, such as `  libraries  `. */
 const LABEL = /^.{0,30} {2,}(?=\S)/;
 
@@ -22,14 +20,13 @@ function wrapLine(line: string, columns: number): string {
   // The spaces before a line without a label are no label either.
   const isAligned = labelWidth > 4 && labelWidth <= columns / 2;
   const indent = " ".repeat(isAligned ? labelWidth : Math.min(labelWidth, 4) + 2);
-  const words = line.replace(COMMAND, (command) => command.replaceAll(" ", KEPT_SPACE)).match(/ *\S+/g) ?? [];
   const lines: string[] = [];
   let current = "";
-  for (const word of words) {
+  for (const word of line.match(WORDS) ?? []) {
     if (widthOf(current) >= labelWidth && current !== "" && widthOf(current + word) > columns) {
       lines.push(current);
       current = indent + word.trimStart();
     } else current += word;
   }
-  return [...lines, current].join("\n").replaceAll(KEPT_SPACE, " ");
+  return [...lines, current].join("\n");
 }
