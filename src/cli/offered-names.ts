@@ -39,7 +39,8 @@ export async function printNames(context: Context, option: keyof typeof SELECTS)
     if (results === "timeout") return EXIT.databaseFailed;
     // The driver returns the result of each statement.
     const [names] = (results as QueryResult<{ names: string | null }>[]).slice(-2);
-    context.print(names?.rows[0]?.names ?? "");
+    const offered = names?.rows[0]?.names ?? null;
+    if (offered !== null) context.print(offered);
     return EXIT.ok;
   };
   if (config.databaseUrl !== null) return print({ url: config.databaseUrl });
