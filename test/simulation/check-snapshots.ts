@@ -26,13 +26,9 @@ WITH newest AS (
   SELECT owner, library_name, scenarios, results, bytes, package_name, package_version
   FROM simcat_report.daily_libraries JOIN newest USING (day) WHERE live
 ), stored AS (
-  SELECT l.owner, l.library_name, n.scenarios, n.results, l.file_size_bytes, l.package_name, l.package_version
-  FROM newest, simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)
-  CROSS JOIN LATERAL (
-    SELECT count(*) AS scenarios, count(*) FILTER (WHERE coalesce(s.is_result, nullif(s.parent_id, 0) IS NOT NULL)) AS results
-    FROM simcat.scenarios s WHERE (s.owner, s.library_name) = (l.owner, l.library_name) AND s.removed_at IS NULL
-  ) AS n
-  WHERE l.removed_at IS NULL
+  SELECT owner, library_name, scenario_count, result_count, file_size_bytes, package_name, package_version
+  FROM newest, simcat.libraries JOIN simcat.library_sync USING (owner, library_name)
+  WHERE removed_at IS NULL
 )
 (SELECT 'the snapshot has' AS what, d::text AS d FROM (TABLE shown EXCEPT TABLE stored) d LIMIT 3)
 UNION ALL

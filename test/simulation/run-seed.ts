@@ -12,7 +12,7 @@ import { openRemovalLog } from "./check-removals.ts";
 import { checkSnapshots } from "./check-snapshots.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { performRun } from "./perform-run.ts";
-import { drawRun, QUIET, type RunPlan } from "./plan-run.ts";
+import { drawRun, QUIET } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
 import { look } from "./reader.ts";
 import { createSimulation, type Simulation, type TestServer } from "./simulation.ts";
@@ -23,13 +23,15 @@ import {
   endureOutage,
   interruptReads,
   interruptRestart,
+  LONGEST_WINDOW,
   type Run,
   runSlices,
   swapListing,
+  untilOk,
 } from "./special-runs.ts";
 import { checkSwaps } from "./swaps.ts";
 import { verifyEnd } from "./verify-end.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "./world.ts";
+import { DAY, SECOND } from "./world.ts";
 
 /** The outcome of a seed. */
 export interface SeedResult {
@@ -42,8 +44,6 @@ export interface SeedResult {
 }
 
 const LINES = 60;
-/** Longer than further edits can carry any text, with the margin: a day, the autumn's hour, two minutes. */
-const LONGEST_WINDOW = 25 * HOUR + 2 * MINUTE + SECOND;
 
 /** Ends a seed after a run that violated an invariant. */
 class Violated extends Error {}
@@ -146,29 +146,12 @@ async function livingOn(simulation: Simulation): Promise<void> {
  */
 async function calmDown(simulation: Simulation, run: Run): Promise<void> {
   const { world, edits, service, wrong } = simulation;
-  const untilOk = async (plans: readonly RunPlan[]) => {
-    const statuses: string[] = [];
-    const left = [...plans];
-    for (let plan = left.shift(); plan !== undefined; plan = left.shift()) {
-      const { status, summary } = (await run(plan)).ended;
-      if (status === "ok") return;
-      statuses.push(status);
-      await simulation.pass(MINUTE);
-      // An edit that took a field from all of a library's scenarios looks like drift until the service sends it again.
-      const drifted = (summary?.failures ?? []).filter(({ code }) => code === "drift");
-      if (drifted.length === 0 || statuses.length > plans.length) continue;
-      for (const { key } of drifted) edits.restoreFields(key);
-      await simulation.pass(LONGEST_WINDOW);
-      left.push(QUIET);
-    }
-    wrong.push(`ok in the end: in calm weather ${statuses.length} runs ended as ${statuses.join(", ")}`);
-  };
   await simulation.pass(LONGEST_WINDOW);
-  await untilOk([QUIET, QUIET, { ...QUIET, allowRemovals: true }]);
+  await untilOk(simulation, [QUIET, QUIET, { ...QUIET, allowRemovals: true }], run);
   const uncertain = new Set([...edits.undated, ...service.lied]);
   wrong.push(...(await checkEqual(simulation, (key) => !uncertain.has(key), "dated edits")));
   await simulation.pass(Math.max(world.fullEveryMs, DAY));
-  await untilOk([QUIET, QUIET]);
+  await untilOk(simulation, [QUIET, QUIET], run);
   wrong.push(...(await checkEqual(simulation, () => true, "all edits")), ...(await checkBookkeeping(simulation)));
   wrong.push(...(await recountEvents(simulation)), ...(await verifyEnd(simulation)));
 }

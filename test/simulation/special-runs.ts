@@ -7,7 +7,7 @@ import { drawRun, NOBODY, QUIET, type RunPlan } from "./plan-run.ts";
 import { keyOf, look } from "./reader.ts";
 import { CALM } from "./sim-service.ts";
 import type { Simulation } from "./simulation.ts";
-import { HOUR, MINUTE } from "./world.ts";
+import { HOUR, MINUTE, SECOND } from "./world.ts";
 
 /** Performs a run and checks all that must hold after it. */
 export type Run = (plan: RunPlan) => Promise<PerformedRun>;
@@ -184,13 +184,24 @@ export async function interruptRestart(simulation: Simulation, random: Random, r
   wrong.push(...(await checkEqual(simulation, () => true, "altered rows")));
 }
 
-async function untilOk(simulation: Simulation, plans: readonly RunPlan[], run: Run): Promise<void> {
+/** Longer than further edits can carry any text, with the margin: a day, the autumn's hour, two minutes. */
+export const LONGEST_WINDOW = 25 * HOUR + 2 * MINUTE + SECOND;
+
+/** Performs these runs in calm weather, and reports if none of them ends as ok. */
+export async function untilOk(simulation: Simulation, plans: readonly RunPlan[], run: Run): Promise<void> {
   const statuses: string[] = [];
-  for (const plan of plans) {
-    const { status } = (await run(plan)).ended;
+  const left = [...plans];
+  for (let plan = left.shift(); plan !== undefined; plan = left.shift()) {
+    const { status, summary } = (await run(plan)).ended;
     if (status === "ok") return;
     statuses.push(status);
     await simulation.pass(MINUTE);
+    // An edit that took a field from all of a library's scenarios looks like drift until the service sends it again.
+    const drifted = (summary?.failures ?? []).filter(({ code }) => code === "drift");
+    if (drifted.length === 0 || statuses.length > plans.length) continue;
+    for (const { key } of drifted) simulation.edits.restoreFields(key);
+    await simulation.pass(LONGEST_WINDOW);
+    left.push(QUIET);
   }
-  simulation.wrong.push(`ok in the end: after interrupted runs ${plans.length} runs ended as ${statuses.join(", ")}`);
+  simulation.wrong.push(`ok in the end: in calm weather ${statuses.length} runs ended as ${statuses.join(", ")}`);
 }
