@@ -7,6 +7,9 @@ import { databaseFailed, told } from "./told.ts";
 const SAID =
   "could not extend file: No space left on device (53100); free space on the database's disk; the next run continues from what is stored";
 
+const BE_FULL = `CREATE FUNCTION public.be_full() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`;
+
 test("a full disk while any table is written ends with 69 and a hint; free space resolves it (fault 82)", async () => {
   const { call, query, service } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const before = await storedRows(query);
@@ -14,8 +17,7 @@ test("a full disk while any table is written ends with 69 and a hint; free space
     lastModified: "2024-01-02 at 3:04 PM",
     scenarios: [1, 3].map((id) => scenario(id)),
   });
-  await query(`CREATE FUNCTION public.be_full() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`);
+  await query(BE_FULL);
   for (const table of ["scenarios", "library_sync", "libraries", "sync_runs", "leases"]) {
     await query(
       `CREATE TRIGGER be_full BEFORE INSERT OR UPDATE ON simcat.${table} FOR EACH ROW EXECUTE FUNCTION public.be_full()`,
@@ -34,8 +36,7 @@ test("a full disk while any table is written ends with 69 and a hint; free space
 test("a run whose writes fail does not wait for libraries whose service is silent (fault 219)", async () => {
   const { call, query, service } = await fixture(numbered(12));
   expect((await call(["migrate"])).code).toBe(0);
-  await query(`CREATE FUNCTION public.be_full() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`);
+  await query(BE_FULL);
   await query(
     "CREATE TRIGGER be_full BEFORE INSERT ON simcat.libraries FOR EACH ROW EXECUTE FUNCTION public.be_full()",
   );

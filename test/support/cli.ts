@@ -4,13 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { describeProcess } from "./describe-process.ts";
 import { assertJson } from "./json-schemas.ts";
 
 /** The built command line. */
 export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
-/** A test that waits longer for the end of a process fails, with the output so far and what the process waits for. */
+/** A test that waits longer for the end of a process fails, with the output so far. */
 const PATIENCE_MS = 60_000;
 
 export interface Ended {
@@ -65,12 +64,9 @@ export function startProgram(
   const endInTime = () =>
     new Promise<Ended>((resolve, reject) => {
       const timer = setTimeout(() => {
-        const state = child.pid === undefined ? "" : describeProcess(child.pid);
-        const command = [program, ...args].join(" ");
         child.kill("SIGKILL");
-        reject(
-          new Error(`${command} did not end within ${patienceMs / 1000} s\n${state}\noutput:\n${stdout}${stderr}`),
-        );
+        const command = [program, ...args].join(" ");
+        reject(new Error(`${command} did not end within ${patienceMs / 1000} s\noutput:\n${stdout}${stderr}`));
       }, patienceMs);
       closed.then(resolve, reject).finally(() => clearTimeout(timer));
     });
