@@ -40,7 +40,10 @@ describe("status", () => {
       },
     ]);
     expect(await runSync(environment)).toBe(2);
-    expect(await statusOf(environment)).toMatchObject({
+    // Each number is another one.
+    await query("UPDATE simcat.sync_runs SET libraries_skipped = 5, libraries_changed = 6, libraries_removed = 7");
+    const told = await statusOf(environment);
+    expect(told).toMatchObject({
       last_good_run: { id: 1, status: "partial", dead: false, libraries_read: 2, libraries_failed: 1 },
       lease_holder: null,
       libraries: { live: 2, settled: 1, unsettled: 1, removed: 0, never_stored: 1, failing: 1 },
@@ -51,6 +54,17 @@ describe("status", () => {
       rejects: [{ owner: "bo", library: "Bad item", kind: "scenario", code: "wrong_type", count: 1 }],
       next: "simcat explain ann/Gone has the details and says when the library is read again",
     });
+    const [run] = await query(
+      `SELECT id::int, kind, scope, status, started_at, finished_at, libraries_read, libraries_skipped, libraries_changed,
+         libraries_failed, libraries_removed, error FROM simcat.sync_runs`,
+    );
+    const [failing] = await query(
+      "SELECT failures, last_failed_at, last_success_at, last_error FROM simcat.library_sync WHERE failures > 0",
+    );
+    const [libraries] = await query("SELECT min(content_read_at) AS oldest_content_read_at FROM simcat.library_sync");
+    const [reject] = await query("SELECT first_seen_at FROM simcat.rejects");
+    const stored = { last_good_run: run, runs: [run], libraries, failing: [failing], rejects: [reject] };
+    expect(told).toMatchObject(JSON.parse(JSON.stringify(stored)));
     // A removed library's scenarios and dates are not counted.
     await query("UPDATE simcat.libraries SET removed_at = now() WHERE library_name = 'Good'");
     expect(await statusOf(environment)).toMatchObject({
@@ -167,7 +181,7 @@ describe("status", () => {
 
 describe("explain", () => {
   test("decides by the last listing only, and the next run agrees; prints failures, rejects and history", async () => {
-    const { environment, service, asked } = await fixture([
+    const { environment, service, asked, query } = await fixture([
       library("ann", "Lib", { scenarios: [1, 2] }),
       library("ann", "Q1/Q2 50% done", { scenarios: [1, 2, 3] }),
     ]);
@@ -207,7 +221,12 @@ describe("explain", () => {
     service.change("ann", "Lib", { lastModified: "2023-09-12 at 2:56 PM" });
     service.always({ operation: "scenarios" }, { kind: "alterItem", index: 1, set: { isResult: "no" } });
     expect(await runSync(environment)).toBe(2);
-    expect(await explained(environment, "ann/Lib")).toMatchObject({
+    const rejects = await query(
+      `UPDATE simcat.rejects SET first_seen_at = first_seen_at - interval '1 hour'
+       WHERE library_name = 'Lib' RETURNING reason, first_seen_at, last_seen_at`,
+    );
+    const rejected = await explained(environment, "ann/Lib");
+    expect(rejected).toMatchObject({
       verdict: { next_run: "read", reason: "owes a read: rejects" },
       listed_text: "2023-09-12 at 2:56 PM",
       bookmark: "2023-09-11 at 2:56 PM",
@@ -217,8 +236,15 @@ describe("explain", () => {
       live_scenarios: 2,
       library_versions: 1,
       open_rejects: 1,
+      resolved_rejects: 0,
+      stored: true,
       rejects: [{ kind: "scenario", code: "wrong_type", path: "isResult" }],
     });
+    const [row] = await query(
+      `SELECT content_read_at, suspect_reads, last_error, last_failed_at, last_success_at, l.last_modified, first_seen_at, changed_at
+       FROM simcat.library_sync JOIN simcat.libraries AS l USING (owner, library_name) WHERE library_name = 'Lib'`,
+    );
+    expect(rejected).toMatchObject(JSON.parse(JSON.stringify({ ...row, rejects })));
     service.always({ operation: "metadata", library: "Lib" }, { kind: "status", status: 422 });
     expect(await runSync(environment)).toBe(2);
     expect(await explained(environment, "ann/Lib")).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { StatusRows } from "../../src/db/read/read-status.ts";
 import type { LiveRun, RunRow } from "../../src/db/read/recent-runs.ts";
-import { formatStatus, toStatusJson } from "../../src/output/status.ts";
+import { formatStatus } from "../../src/output/status.ts";
 
 const NOW = new Date("2026-07-01T12:00:00Z");
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
@@ -226,90 +226,4 @@ test("after a slice, the next step is another slice, and after the last one a sy
   expect(text({ runs, slices: ["1/4", "2/4", "3/4", "4/4"] }).at(-1)).toBe(
     "next: run simcat sync: every slice was read, and an ordinary run completes the copy",
   );
-});
-
-test("for machines it is the same under the names of the columns", () => {
-  const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null })];
-  const reject = {
-    owner: null,
-    name: null,
-    kind: "listing",
-    code: "bad_text",
-    count: 2,
-    firstSeenAt: ago(60),
-  } as const;
-  const rows = {
-    ...QUIET,
-    runs,
-    failing: { total: 1, shown: [failing("bo", "Lib", { failures: 3, lastError: "x" })] },
-    rejects: { total: 2, groups: 1, shown: [reject] },
-  };
-  const told = {
-    kind: "sync",
-    scope: null,
-    libraries_read: 3,
-    libraries_skipped: 209,
-    libraries_changed: 2,
-    libraries_failed: 0,
-    libraries_removed: 0,
-    error: null,
-  };
-  expect(JSON.parse(JSON.stringify(toStatusJson(rows)))).toEqual({
-    now: "2026-07-01T12:00:00.000Z",
-    last_good_run: {
-      ...told,
-      id: 12,
-      status: "ok",
-      dead: false,
-      started_at: "2026-07-01T09:00:00.000Z",
-      finished_at: "2026-07-01T09:00:12.000Z",
-      duration_ms: 12_000,
-    },
-    lease_holder: null,
-    libraries: {
-      live: 212,
-      settled: 209,
-      unsettled: 3,
-      removed: 4,
-      never_stored: 0,
-      failing: 1,
-      oldest_content_read_at: "2026-06-28T12:00:00.000Z",
-    },
-    scenarios: { live: 4120 },
-    runs: [
-      {
-        ...told,
-        id: 13,
-        status: "running",
-        dead: true,
-        started_at: "2026-07-01T11:58:00.000Z",
-        finished_at: null,
-        duration_ms: 120_000,
-      },
-    ],
-    failing: [
-      {
-        owner: "bo",
-        library: "Lib",
-        failures: 3,
-        last_failed_at: "2026-07-01T11:55:00.000Z",
-        next_read_due_at: "2026-07-01T12:10:00.000Z",
-        last_success_at: null,
-        last_error: "x",
-      },
-    ],
-    open_rejects: 2,
-    open_reject_groups: 1,
-    rejects: [
-      {
-        owner: null,
-        library: null,
-        kind: "listing",
-        code: "bad_text",
-        count: 2,
-        first_seen_at: "2026-07-01T11:00:00.000Z",
-      },
-    ],
-    next: "run simcat sync; it continues from what the dead run stored",
-  });
 });
