@@ -229,21 +229,6 @@ describe("check of the database", () => {
     return checked({ ...environment, DATABASE_URL: database.url, ...more });
   }
 
-  test("a database with another encoding fails with 78", async () => {
-    const database = await freshTestDatabase();
-    const name = `${new URL(database.url).pathname.slice(1)}_ascii`;
-    const [server] = await database.query<{ version: number }>(
-      "SELECT current_setting('server_version_num')::int AS version",
-    );
-    const provider = (server?.version ?? 0) >= 150_000 ? "LOCALE_PROVIDER libc" : "";
-    await database.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' ${provider} LOCALE 'C'`);
-    onTestFinished(async () => void (await database.query(`DROP DATABASE ${name} WITH (FORCE)`)));
-    const { exitCode, results, line } = await checkedOn({ url: `${database.url}_ascii` });
-    expect(exitCode).toBe(78);
-    expect(results).toMatchObject({ database: "ok", encoding: "fail", schema: "skipped" });
-    expect(line("encoding")?.hint).toBe("create one with ENCODING 'UTF8'");
-  });
-
   test("a standby, a role that only reads (fault 235), a direct URL without a server, and a schema that must be migrated by hand fail", async () => {
     const database = await freshTestDatabase();
     const unreachable = await checkedOn(database, { DATABASE_DIRECT_URL: `postgres://bo:x@${CLOSED}/sim` });

@@ -105,7 +105,7 @@ test("a server that is down ends with 69 after some seconds of retries, without 
   expect(await syncInVain("postgres://simcat:wr0ng-secret@127.0.0.1:1/simcat")).toEqual(databaseFailed(says));
 });
 
-test("a database whose encoding is not UTF8 is refused with 78 and the statement that creates one", async () => {
+test("a database whose encoding is not UTF8 is refused with 78 and the statement that creates one, by check too", async () => {
   const { query, url } = await freshTestDatabase();
   const name = `${new URL(url).pathname.slice(1)}_latin`;
   const [{ version } = { version: 0 }] = await query<{ version: number }>(
@@ -115,11 +115,19 @@ test("a database whose encoding is not UTF8 is refused with 78 and the statement
   const provider = version >= 150_000 ? "LOCALE_PROVIDER libc" : "";
   await query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' ${provider} LC_COLLATE 'C' LC_CTYPE 'C'`);
   onTestFinished(async () => void (await query(`DROP DATABASE ${name} WITH (FORCE)`)));
-  expect(await syncInVain(elsewhere(url, { pathname: `/${name}` }))).toEqual({
+  const latin = elsewhere(url, { pathname: `/${name}` });
+  expect(await syncInVain(latin)).toEqual({
     exit: 78,
     code: "configuration",
     said: "the database's encoding is not UTF8, so it cannot hold every name the service may send; create one with ENCODING 'UTF8'",
   });
+  const { call } = await fixture(one());
+  const { code, stdout } = await call(["check", "--json"], { DATABASE_URL: latin });
+  const results: { check: string; result: string; hint: string | null }[] = JSON.parse(stdout);
+  expect(results.find(({ check }) => check === "database")).toMatchObject({ result: "ok" });
+  expect(results.find(({ check }) => check === "schema")).toMatchObject({ result: "skipped" });
+  const encoding = { result: "fail", hint: "create one with ENCODING 'UTF8'" };
+  expect({ code, encoding: results.find(({ check }) => check === "encoding") }).toMatchObject({ code: 78, encoding });
 });
 
 test("with a schema newer than the program, each command ends with 78 and writes nothing", async () => {
