@@ -6,18 +6,6 @@ import { serve } from "./service.ts";
 
 const libA = library("alice", "Lib A", { scenarios: [1, scenario(2, { parentId: 1, description: "dry" })] });
 
-test("lists libraries", async () => {
-  const { url } = await serve([libA, library("bob", "Lib B", { lastModified: "2024-01-02 at 12:00 AM" })]);
-  const { status, headers, text } = await ask(url, "/libs");
-  expect(status).toBe(200);
-  expect(headers["content-type"]).toBe("application/json; charset=utf-8");
-  expect(headers["content-length"]).toBe(String(text.length));
-  expect(text).toBe(
-    '[{"libraryName":"Lib A","uploadUser":"alice","lastModified":"2023-09-11 at 2:56 PM"},' +
-      '{"libraryName":"Lib B","uploadUser":"bob","lastModified":"2024-01-02 at 12:00 AM"}]',
-  );
-});
-
 test("answers metadata and scenarios with the fields of the specification", async () => {
   const { url } = await serve([libA]);
   expect((await ask(url, "/libs/user/alice/Lib%20A/metadata")).text).toBe(
