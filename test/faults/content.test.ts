@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { serve } from "../mock/service.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, scenario } from "../support/organization.ts";
 import { always, bytes, encoded, padded, redirect, status, text } from "./answers.ts";
 import { kept, lastRun, libraryLogLines } from "./run-results.ts";
 
@@ -12,7 +12,6 @@ type Action = FaultAction | readonly FaultAction[];
 /** One way in which the content of a library fails, and the code in the log line and in `last_error`. */
 type Failing = readonly [code: string, operation: Operation, what: string, action: Action];
 
-const NOW = "2030-01-02 at 3:04 PM";
 const NO_UTF8 = Buffer.from('[{"scenarioId":1,"scenarioName":"\xff"}]', "latin1");
 const GOOD = ["good 1", "good 2", "good 3", "good 4"];
 const RETRIED = ["network", "server_error", "timeout", "truncated"];
@@ -37,7 +36,7 @@ async function expectFailures(table: readonly Failing[], environment: Readonly<R
   expect(before).toHaveLength(4 * names.length);
   for (const name of libraries) {
     const scenarios = [scenario(1, { scenarioName: "renamed" }), scenario(3)];
-    service.change("alice", name, { lastModified: NOW, description: "after", scenarios });
+    service.change("alice", name, { lastModified: NEWER, description: "after", scenarios });
   }
   service.script(failing.map(({ name, operation, action }) => always({ library: name, operation }, action)));
   asked();
@@ -84,7 +83,7 @@ async function expectFailures(table: readonly Failing[], environment: Readonly<R
     `after 3 Scenario 3 ${libraries.length}`,
   ]);
   const settled = "SELECT DISTINCT reread_reason, failures, last_error, bookmark FROM simcat.library_sync";
-  expect(await lines(settled)).toEqual([`NULL 0 NULL ${NOW}`]);
+  expect(await lines(settled)).toEqual([`NULL 0 NULL ${NEWER}`]);
 }
 
 test("a status other than 200 fails its library only (faults 8, 13, 14, 17)", async () => {

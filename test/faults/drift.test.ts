@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
 import type { Fields, MockScenario } from "../support/mock/library.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, OLD, scenario } from "../support/organization.ts";
 import { always } from "./answers.ts";
-import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
+import { kept, lastRun, libraryLogLines, logLines, owing } from "./run-results.ts";
 
-const NOW = "2030-01-02 at 3:04 PM";
 const LATER = "2030-02-03 at 4:05 PM";
-const OLD = "2023-09-11 at 2:56 PM";
 const FIELDS = ["scenarioName", "isResult", "lastModified"] as const;
 
 const idsTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
@@ -16,19 +14,13 @@ const named = (count: number) => Array.from({ length: count }, (_, at) => `lib $
 const failures = (libraries: readonly string[]) => libraries.map((name) => `alice/${name} drift`);
 
 /** Replaces the scenario list of one of alice's libraries, with a date. */
-function relist({ service }: Fixture, name: string, scenarios: readonly MockScenario[], lastModified = NOW): void {
+function relist({ service }: Fixture, name: string, scenarios: readonly MockScenario[], lastModified = NEWER): void {
   service.change("alice", name, { lastModified, scenarios });
 }
 
-function redescribe({ service }: Fixture, name: string, metadataFields: Fields, lastModified = NOW): void {
+function redescribe({ service }: Fixture, name: string, metadataFields: Fields, lastModified = NEWER): void {
   service.change("alice", name, { lastModified, metadataFields });
 }
-
-/** Each library that owes a read, why, and how often it has failed. */
-const owing = ({ lines }: Fixture) =>
-  lines(
-    "SELECT library_name, reread_reason, failures FROM simcat.library_sync WHERE reread_reason IS NOT NULL ORDER BY 1",
-  );
 
 test("three known scenarios that lose a field fail their library in every run, until it returns (fault 52)", async () => {
   const made = await syncedFixture([
@@ -89,8 +81,8 @@ test("a lost field is drift if other libraries lost it without a new date, whate
   );
   const before = await kept(made.query, names);
   for (const [at, name] of names.entries()) {
-    relist(made, name, idsTo(2).map(without("scenarioName")), at < 4 ? NOW : OLD);
-    redescribe(made, name, { description: undefined }, at < 4 ? NOW : OLD);
+    relist(made, name, idsTo(2).map(without("scenarioName")), at < 4 ? NEWER : OLD);
+    redescribe(made, name, { description: undefined }, at < 4 ? NEWER : OLD);
   }
   made.asked();
 
@@ -128,7 +120,7 @@ test("a library that gains a field hides no drift, and a removed one shows none 
     library("alice", "removed", { description: "text" }),
   ]);
   const before = await kept(made.query, named(3));
-  for (const [at, name] of named(5).entries()) redescribe(made, name, { description: undefined }, at < 3 ? NOW : OLD);
+  for (const [at, name] of named(5).entries()) redescribe(made, name, { description: undefined }, at < 3 ? NEWER : OLD);
   redescribe(made, "gains", { description: "text" });
   made.service.remove("alice", "removed");
 

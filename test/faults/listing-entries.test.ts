@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, OLD, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
-
-const NOW = "2030-01-02 at 3:04 PM";
-const OLD = "2023-09-11 at 2:56 PM";
 
 /** Incompressible text of this many bytes. */
 function noise(bytes: number): string {
@@ -19,7 +16,7 @@ const of = (owner: string, name: string) => `{"libraryName":${name},"uploadUser"
 /** Runs with an edited library, a new one and these entries between them; the `vanished` libraries were stored before. */
 async function runWith(entries: readonly string[], vanished: readonly string[], settings: Record<string, string> = {}) {
   const made = await syncedFixture(["edited", ...vanished].map((name) => library("alice", name, { scenarios: [1] })));
-  made.service.change("alice", "edited", { lastModified: NOW });
+  made.service.change("alice", "edited", { lastModified: NEWER });
   for (const name of vanished) made.service.remove("alice", name);
   for (const [at, source] of entries.entries())
     made.service.put(library("bad", `entry ${at}`, { source: { entry: source } }));
@@ -112,7 +109,10 @@ test("keys of 2,600 bytes are stored and keys of 2,601 bytes rejected, in any sc
 
   expect((await call(["sync"])).code).toBe(2);
   for (const name of names) {
-    service.change("alice", name, { lastModified: NOW, scenarios: [scenario(1, { description: "new", parentId: 2 })] });
+    service.change("alice", name, {
+      lastModified: NEWER,
+      scenarios: [scenario(1, { description: "new", parentId: 2 })],
+    });
   }
   expect((await call(["sync"])).code).toBe(2);
 
@@ -128,9 +128,9 @@ test("an entry with an invalid date keeps its earlier values, and its library is
   const bad = [
     ["a number", '"lastModified":1694444160', "wrong_type", "lastModified"],
     ["NUL in the date", '"lastModified":"\\u0000"', "bad_text", "lastModified"],
-    ["NUL below", `"lastModified":"${NOW}","x":[{"y":"\\u0000"}]`, "bad_text", "x[0].y"],
-    ["half a pair in a key", `"lastModified":"${NOW}","\\ud800":1`, "bad_text", "?"],
-    ["a wide number", `"lastModified":"${NOW}","x":1e140000`, "out_of_range", "x"],
+    ["NUL below", `"lastModified":"${NEWER}","x":[{"y":"\\u0000"}]`, "bad_text", "x[0].y"],
+    ["half a pair in a key", `"lastModified":"${NEWER}","\\ud800":1`, "bad_text", "?"],
+    ["a wide number", `"lastModified":"${NEWER}","x":1e140000`, "out_of_range", "x"],
   ] as const;
   const { call, lines, service, asked } = await syncedFixture(
     bad.map(([name]) => library("alice", name, { scenarios: [1] })),
@@ -199,14 +199,14 @@ test("contradictory entries are rejected; the library is read and its date not t
     library("alice", "Fire", { scenarios: [1] }),
     library("bob", "Water"),
   ]);
-  service.always({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { lastModified: NOW } });
+  service.always({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { lastModified: NEWER } });
   asked();
 
   const ended = await call(["sync"]);
 
   expect(ended.code).toBe(2);
   expect(await lines("SELECT owner, library_name, code, payload FROM simcat.rejects ORDER BY id")).toEqual(
-    [OLD, NOW].map(
+    [OLD, NEWER].map(
       (date) => `alice Fire contradiction {"libraryName":"Fire","uploadUser":"alice","lastModified":"${date}"}`,
     ),
   );

@@ -6,12 +6,11 @@ import { expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { scenarioSource } from "../support/mock/answer.ts";
 import type { MockScenario } from "../support/mock/library.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, scenario } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { always, bytes, encoded, text } from "./answers.ts";
 import { lastRun, libraryLogLines } from "./run-results.ts";
 
-const NOW = "2030-01-02 at 3:04 PM";
 /** Enough for the staging table, in several batches. */
 const COUNT = 4_000;
 
@@ -51,7 +50,7 @@ test("a list of 4,000 scenarios is stored, compared, edited, shortened and contr
   expect(await places()).toEqual(before);
 
   const change = (one: MockScenario) => (one.scenarioId === 3_999 ? { ...one, description: "changed" } : one);
-  edit(made, (scenarios) => scenarios.map(change), NOW);
+  edit(made, (scenarios) => scenarios.map(change), NEWER);
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", scenarios_updated: 1, scenarios_unchanged: 3_999 });
   expect(await made.lines("SELECT scenario_id FROM simcat.scenario_history")).toEqual(["3999"]);
@@ -116,7 +115,7 @@ test("descriptions of 5 MB are stored exactly in libraries and scenarios (fault 
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await made.lines(hashes)).toEqual([`${hash("l")} ${hash("s")} ${hash("s")}`]);
 
-  made.service.change("alice", "Fire", { lastModified: NOW, scenarios: scenarios("t") });
+  made.service.change("alice", "Fire", { lastModified: NEWER, scenarios: scenarios("t") });
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await made.lines(hashes)).toEqual([`${hash("l")} ${hash("t")} ${hash("t")}`]);
 });

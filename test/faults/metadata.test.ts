@@ -1,10 +1,7 @@
 import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, OLD, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
-
-const NOW = "2030-01-02 at 3:04 PM";
-const OLD = "2023-09-11 at 2:56 PM";
 
 test("metadata with an invalid field is a reject; the library's scenarios are stored (faults 33, 36)", async () => {
   const bad = [
@@ -22,7 +19,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
     bad.map(([name]) => library("alice", name, { scenarios: [1, 2] })),
   );
   for (const [name, metadata] of bad) {
-    service.change("alice", name, { lastModified: NOW, scenarios: [scenario(1), scenario(3)], source: { metadata } });
+    service.change("alice", name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)], source: { metadata } });
   }
 
   const ended = await call(["sync"]);
@@ -35,7 +32,7 @@ test("metadata with an invalid field is a reject; the library's scenarios are st
   expect(libraryLogLines(ended)).toHaveLength(bad.length);
   const states = `SELECT DISTINCT file_size, package_name, package_version, library_owner, metadata->>'fileSize',
       last_modified, bookmark, reread_reason FROM simcat.libraries JOIN simcat.library_sync USING (owner, library_name)`;
-  expect(await lines(states)).toEqual([`240 KB landscape 4.3.6 alice 240 KB ${NOW} ${OLD} rejects`]);
+  expect(await lines(states)).toEqual([`240 KB landscape 4.3.6 alice 240 KB ${NEWER} ${OLD} rejects`]);
   const scenarios =
     "SELECT scenario_id, removed_at IS NOT NULL, count(*) FROM simcat.scenarios GROUP BY 1, 2 ORDER BY 1";
   expect(await lines(scenarios)).toEqual(["1 false 9", "2 false 9", "3 false 9"]);

@@ -3,11 +3,9 @@ import type { LibraryKey } from "../../src/model.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { metadataSource, scenarioSource } from "../support/mock/answer.ts";
 import type { Fields } from "../support/mock/library.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, scenario } from "../support/organization.ts";
 import { always, text } from "./answers.ts";
 import { kept, lastRun, libraryLogLines, logLines } from "./run-results.ts";
-
-const NOW = "2030-01-02 at 3:04 PM";
 
 /** Answers each of the two libraries with the other one's metadata and scenarios, as a proxy that mixes them up. */
 function swap({ service }: Fixture, one: LibraryKey, other: LibraryKey): void {
@@ -38,7 +36,7 @@ test.each([
   const made = await syncedFixture([one, other, library("cy", "Other", { scenarios: [1] })]);
   const before = await kept(made.query, [one.name, other.name]);
   for (const { owner, name } of [one, other]) {
-    made.service.change(owner, name, { lastModified: NOW });
+    made.service.change(owner, name, { lastModified: NEWER });
   }
   swap(made, one, other);
 
@@ -69,7 +67,7 @@ test("metadata of a library whose removal is held is not stored under another na
   made.service.remove("ann", "Earth");
   expect((await made.call(["sync"])).code).toBe(3);
   const before = await kept(made.query, ["Fire"]);
-  made.service.change("ann", "Fire", { lastModified: NOW, metadataFields: { libraryName: "Air" } });
+  made.service.change("ann", "Fire", { lastModified: NEWER, metadataFields: { libraryName: "Air" } });
 
   expect((await made.call(["sync"])).code).toBe(3);
   expect(await made.lines("SELECT failures FROM simcat.library_sync WHERE library_name = 'Fire'")).toEqual(["1"]);
@@ -84,7 +82,7 @@ test("a libraryOwner with a library of the same name fails nothing and never set
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 2, scenarios_inserted: 3 });
   expect(await suspectReads(made)).toEqual(["Fire 1", "Fire 0"]);
 
-  const edit = { lastModified: NOW, scenarios: [scenario(1, { scenarioName: "renamed" })] };
+  const edit = { lastModified: NEWER, scenarios: [scenario(1, { scenarioName: "renamed" })] };
   made.service.change("ann", "Fire", edit);
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ status: "ok", libraries_read: 1, scenarios_updated: 1 });
@@ -95,7 +93,7 @@ test("swapped answers of one name under two owners heal in the next run (fault 5
     library("ann", "Fire", { scenarios: [1] }),
     library("bob", "Fire", { scenarios: [1, 2] }),
   ]);
-  for (const owner of ["ann", "bob"]) made.service.change(owner, "Fire", { lastModified: NOW });
+  for (const owner of ["ann", "bob"]) made.service.change(owner, "Fire", { lastModified: NEWER });
 
   swap(made, { owner: "ann", name: "Fire" }, { owner: "bob", name: "Fire" });
   expect((await made.call(["sync"])).code).toBe(0);

@@ -1,11 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, scenario } from "../support/organization.ts";
 import { text } from "./answers.ts";
-import { lastRun, libraryLogLines, logLines } from "./run-results.ts";
+import { lastRun, libraryLogLines, logLines, owing } from "./run-results.ts";
 
-const NEWER = "2030-01-02 at 3:04 PM";
 const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1, 2] }));
 
 /** Changes each library, and replaces its second scenario with a third. */
@@ -28,12 +27,6 @@ const poison = (made: Fixture, table: string, name = "lib 11", state = "P0001") 
   refuse(made, table, state, `NEW.library_name = '${name}'`);
 
 const heal = ({ query }: Fixture) => query("DROP FUNCTION public.refuse CASCADE");
-
-/** Each library that owes a read, why, and how often it has failed. */
-const owing = ({ lines }: Fixture) =>
-  lines(
-    "SELECT library_name, reread_reason, failures FROM simcat.library_sync WHERE reread_reason IS NOT NULL ORDER BY 1",
-  );
 
 const storedNames = ({ lines }: Fixture) => lines("SELECT library_name FROM simcat.libraries");
 

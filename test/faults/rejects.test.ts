@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { MockLibrary, MockScenario } from "../support/mock/library.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
-
-const NOW = "2030-01-02 at 3:04 PM";
 
 const list = ({ service }: Fixture, scenarios: readonly MockScenario[], name = "Fire"): void => {
   service.change("alice", name, { scenarios });
@@ -26,7 +24,7 @@ test("two different scenarios with one id are both rejected, and the earlier row
     '{"scenarioId":3,"x":1}',
   ];
   list(made, [scenario(1, { description: "new" }), ...items.map(raw)]);
-  made.service.change("alice", "Fire", { lastModified: NOW });
+  made.service.change("alice", "Fire", { lastModified: NEWER });
 
   expect((await made.call(["sync"])).code).toBe(2);
   expect(await open(made)).toEqual(items.slice(0, 4).map((payload) => `contradiction scenarioId ${payload}`));

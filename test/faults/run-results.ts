@@ -29,6 +29,12 @@ export async function lastRun(query: Query): Promise<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(row ?? {}).filter(([, value]) => value !== 0));
 }
 
+/** Each library that owes a read, why, and how often it has failed. */
+export const owing = ({ lines }: Fixture) =>
+  lines(
+    "SELECT library_name, reread_reason, failures FROM simcat.library_sync WHERE reread_reason IS NOT NULL ORDER BY 1",
+  );
+
 /** Everything that must not change for a kept library: its rows and versions with their xmin, and its bookmark. */
 export function kept(query: Query, libraries: readonly string[]): Promise<unknown[]> {
   return query(

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, scenario } from "../support/organization.ts";
 import { lastRun, libraryLogLines } from "./run-results.ts";
-
-const NOW = "2030-01-02 at 3:04 PM";
 
 /** The item sent instead of scenario 2, and the code and path of the reject expected for it. */
 type Bad = readonly [library: string, source: string, code: string, path: string];
@@ -23,7 +21,7 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
   );
   const edit = (name: string, source: string | null) =>
     service.change("alice", name, {
-      lastModified: NOW,
+      lastModified: NEWER,
       scenarios: [
         scenario(1, { scenarioName: "renamed" }),
         ...(source === null ? [] : [scenario(2, { source })]),
@@ -48,7 +46,7 @@ async function expectRejects(neighbours: readonly Bad[]): Promise<void> {
   ]);
   const states =
     "SELECT bookmark, reread_reason, failures, count(*) FROM simcat.library_sync GROUP BY 1, 2, 3 ORDER BY 1 DESC";
-  expect(await lines(states)).toEqual([`${NOW} NULL 0 1`, `2023-09-11 at 2:56 PM rejects 0 ${count}`]);
+  expect(await lines(states)).toEqual([`${NEWER} NULL 0 1`, `2023-09-11 at 2:56 PM rejects 0 ${count}`]);
   expect(ended.code).toBe(2);
   expect(await lastRun(query)).toMatchObject({
     status: "partial",
@@ -123,10 +121,10 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
     library("alice", "good", { scenarios: [1] }),
   ]);
   service.change("alice", "bad", {
-    lastModified: NOW,
+    lastModified: NEWER,
     scenarios: ["a", "b", "c"].map((name) => scenario(0, { source: `{"scenarioId":"${name}"}` })),
   });
-  service.change("alice", "good", { lastModified: NOW });
+  service.change("alice", "good", { lastModified: NEWER });
 
   const ended = await call(["sync"]);
 
@@ -139,7 +137,7 @@ test("a library with only bad scenarios fails with one reject and keeps its copy
   ]);
   expect(await lines("SELECT library_name, bookmark, reread_reason FROM simcat.library_sync ORDER BY 1")).toEqual([
     "bad 2023-09-11 at 2:56 PM failure",
-    `good ${NOW} NULL`,
+    `good ${NEWER} NULL`,
   ]);
   expect(await lines("SELECT count(*) FROM simcat.scenarios WHERE removed_at IS NULL")).toEqual(["4"]);
 

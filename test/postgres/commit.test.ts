@@ -2,10 +2,8 @@ import { expect, test } from "vitest";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, numbered, scenario } from "../support/organization.ts";
+import { library, NEWER, numbered, scenario } from "../support/organization.ts";
 import { startPostgresProxy, type Verdict } from "./proxy.ts";
-
-const NEWER = "2024-01-02 at 3:04 PM";
 
 const ten = Array.from({ length: 10 }, (_, at) => at + 1);
 

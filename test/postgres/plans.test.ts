@@ -8,11 +8,10 @@ import { runSync } from "../../src/sync/run.ts";
 import { createContext } from "../support/call-cli.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
 import { changeLibrary } from "../support/mock/library.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, scenario } from "../support/organization.ts";
 import { openPool } from "../support/pool.ts";
 
 const never = new AbortController().signal;
-const NEWER = "2030-01-02 at 3:04 PM";
 /** Rows of the dominant library: enough for the planner to prefer a table scan to the index. */
 const DOMINANT = 200_000;
 const range = (count: number) => Array.from({ length: count }, (_, at) => at + 1);

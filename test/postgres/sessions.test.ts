@@ -4,13 +4,11 @@ import { withTransaction } from "../../src/db/transaction.ts";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, numbered, scenario } from "../support/organization.ts";
+import { library, NEWER, numbered, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
 import { holdLocks, sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 import { databaseFailed, told } from "./told.ts";
-
-const NEWER = "2024-01-02 at 3:04 PM";
 
 async function expectWhole({ query, service }: Fixture): Promise<void> {
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));

@@ -4,7 +4,7 @@ import { serve } from "../mock/service.ts";
 import { told } from "../postgres/told.ts";
 import { callCli } from "../support/call-cli.ts";
 import { API_KEY, type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, numbered, scenario } from "../support/organization.ts";
+import { library, NEWER, numbered, scenario } from "../support/organization.ts";
 import { gateAfter, gateBeforeMetadata } from "./gate.ts";
 import { brokenHistories, expireLease, rowVersions, serviceRows, storedRows } from "./service-rows.ts";
 
@@ -15,7 +15,6 @@ const NOWHERE = {
   DATABASE_URL: "postgres://127.0.0.1:1/none",
 };
 const RATE = { SIMCAT_MAX_RPS: "1000" };
-const NOW = "2030-01-02 at 3:04 PM";
 
 const libraries = (count: number) =>
   Array.from({ length: count }, (_, at) => library(`owner ${at % 7}`, `Lib ${at}`, { scenarios: [1, 2] }));
@@ -62,7 +61,7 @@ test("slices mark no removals; the next sync does, and the tables equal those of
   const listed = service.organization.libraries();
   for (const { owner, name } of listed.slice(0, 10)) service.remove(owner, name);
   for (const { owner, name } of listed.slice(40, 60)) {
-    service.change(owner, name, { lastModified: NOW, scenarios: [scenario(1), scenario(3)] });
+    service.change(owner, name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
   }
 
   expect(await runSlices(made, "sync", 4)).toEqual([0, 0, 0, 0]);

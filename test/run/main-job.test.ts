@@ -2,10 +2,8 @@ import { expect, test } from "vitest";
 import { everything } from "../faults/run-results.ts";
 import { brokenHistories } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+import { AWKWARD_NAMES, library, NEWER, scenario } from "../support/organization.ts";
 import { fingerprintRows } from "../verify/simcat.ts";
-
-const NOW = "2030-01-02 at 3:04 PM";
 
 test("the first sync stores everything that the service has", async () => {
   const { simcat, lines, service } = await fixture([
@@ -52,8 +50,8 @@ test("one edited library costs two requests plus the listing, and history keeps 
     library("bob", "Water", { scenarios: [1] }),
   ]);
   service.change("alice", "Fire", {
-    lastModified: NOW,
-    scenarios: [scenario(1, { scenarioName: "renamed", lastModified: NOW }), scenario(3)],
+    lastModified: NEWER,
+    scenarios: [scenario(1, { scenarioName: "renamed", lastModified: NEWER }), scenario(3)],
   });
 
   const { code } = await call(["sync"]);
@@ -99,7 +97,7 @@ test("--dry-run reports what would be done and why, and writes nothing", async (
   const first = await call(["sync", "--dry-run"]);
   expect(first.stdout).toContain("read    alice/Fire  (never read; insert)");
   await call(["sync"]);
-  service.change("bob", "Water", { lastModified: NOW });
+  service.change("bob", "Water", { lastModified: NEWER });
   const before = await fingerprintRows(database);
 
   const { code, stdout } = await call(["sync", "--dry-run", "--json"]);

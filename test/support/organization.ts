@@ -1,7 +1,10 @@
 import type { MockLibrary, MockScenario } from "./mock/library.ts";
 
-/** An old date, so that a first read settles it. */
-const OLD = "2023-09-11 at 2:56 PM";
+/** The date of a library unless a test gives another one. It is old, so that a first read settles it. */
+export const OLD = "2023-09-11 at 2:56 PM";
+
+/** The date of an edit. */
+export const NEWER = "2030-01-02 at 3:04 PM";
 
 /** One library; omitted fields have old, unremarkable values. A number is the id of a parent scenario. */
 export function library(
