@@ -83,23 +83,6 @@ test.each(["DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_TLS_CERT_ALTNAME_INVALID", "UNABL
   },
 );
 
-test("check ends as a run does if the database's host is unknown, or if it has no TLS", async () => {
-  const { call, database } = await fixture(one());
-  const checkDatabase = async (change: Partial<URL>) => {
-    const { code, stdout } = await call(["check", "--json"], { DATABASE_URL: elsewhere(database.url, change) });
-    const lines: { check: string; hint: string }[] = JSON.parse(stdout);
-    return { code, hint: lines.find(({ check }) => check === "database")?.hint };
-  };
-  expect(await checkDatabase({ hostname: "no-such-host.invalid" })).toEqual({
-    code: 69,
-    hint: "check the host name in DATABASE_URL",
-  });
-  expect(await checkDatabase({ search: "?sslmode=require" })).toEqual({
-    code: 69,
-    hint: "remove sslmode from DATABASE_URL, or switch TLS on at the server",
-  });
-});
-
 test("a server that is down ends with 69 after some seconds of retries, without a request (fault 77)", async () => {
   const says = /^connecting to the database failed: .*ECONNREFUSED.*; check that the server runs/;
   expect(await syncInVain("postgres://simcat:wr0ng-secret@127.0.0.1:1/simcat")).toEqual(databaseFailed(says));
