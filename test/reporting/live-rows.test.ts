@@ -5,21 +5,21 @@ import { day, useStoredRows } from "./stored-rows.ts";
 const { add, query } = useStoredRows();
 
 test("libraries and scenarios show those that are live, and take a parentId of 0 for none", async () => {
+  const forest = {
+    library_name: "forest",
+    library_owner: "Ann's organization",
+    package_name: "stsim",
+    package_version: "4.2.0",
+    description: "Trees",
+    last_modified: "2025-12-24 at 6:30 PM",
+    last_modified_at: new Date("2025-12-24T18:30:00Z"),
+    file_size: "2 KB",
+    listed: { libraryName: "forest" },
+    metadata: { packageName: "stsim" },
+  };
   await add({
     libraries: [
-      {
-        library_name: "forest",
-        library_owner: "Ann's organization",
-        package_name: "stsim",
-        package_version: "4.2.0",
-        description: "Trees",
-        last_modified: "2025-12-24 at 6:30 PM",
-        last_modified_at: "2025-12-24T18:30:00Z",
-        file_size: "2 KB",
-        file_size_bytes: 2048,
-        listed: { libraryName: "forest" },
-        metadata: { packageName: "stsim" },
-      },
+      { ...forest, file_size_bytes: 2048 },
       { library_name: "gone", changed_at: day(5), removed_at: day(5) },
     ],
     scenarios: [
@@ -32,24 +32,15 @@ test("libraries and scenarios show those that are live, and take a parentId of 0
   expect(await query("SELECT * FROM simcat_report.libraries")).toEqual([
     {
       owner: "ann",
-      library_name: "forest",
-      library_owner: "Ann's organization",
-      package_name: "stsim",
-      package_version: "4.2.0",
-      description: "Trees",
-      last_modified: "2025-12-24 at 6:30 PM",
-      last_modified_at: new Date("2025-12-24T18:30:00Z"),
-      file_size: "2 KB",
+      ...forest,
       file_size_bytes: "2048",
       scenario_count: "1",
       result_count: "0",
       first_seen_at: day(1),
       changed_at: day(1),
       run_id: "1",
-      listed: { libraryName: "forest" },
-      metadata: { packageName: "stsim" },
       parent_count: "1",
-      last_work_at: new Date("2025-12-24T18:30:00Z"),
+      last_work_at: forest.last_modified_at,
       last_work_scenario_id: null,
       work_state: "stale",
       complete_as_of: null,
