@@ -193,31 +193,3 @@ test("a repeated entry gives one row, one read and a warning, however it is spel
   expect((await call(["sync"])).code).toBe(0);
   expect(asked()).toEqual(["GET /libs"]);
 });
-
-test("contradictory entries are rejected; the library is read and its date not trusted (fault 28)", async () => {
-  const { call, lines, service, asked } = await syncedFixture([
-    library("alice", "Fire", { scenarios: [1] }),
-    library("bob", "Water"),
-  ]);
-  service.always({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { lastModified: NEWER } });
-  asked();
-
-  const ended = await call(["sync"]);
-
-  expect(ended.code).toBe(2);
-  expect(await lines("SELECT owner, library_name, code, payload FROM simcat.rejects ORDER BY id")).toEqual(
-    [OLD, NEWER].map(
-      (date) => `alice Fire contradiction {"libraryName":"Fire","uploadUser":"alice","lastModified":"${date}"}`,
-    ),
-  );
-  expect(asked().toSorted()).toEqual([
-    "GET /libs",
-    "GET /libs/user/alice/Fire/metadata",
-    "GET /libs/user/alice/Fire/scenarios",
-  ]);
-  const state = "SELECT listed_text, bookmark, reread_reason FROM simcat.library_sync WHERE owner = 'alice'";
-  expect(await lines(state)).toEqual([`NULL ${OLD} rejects`]);
-  asked();
-  expect((await call(["sync"])).code).toBe(2);
-  expect(asked()).toHaveLength(3);
-});

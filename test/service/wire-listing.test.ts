@@ -91,7 +91,7 @@ describe("entries with the same key", () => {
     ["in their dates, reject a third one, whatever its date", [LIB, later, third, LIB], null],
     ["only in other fields, keep their common date", [LIB, third], DATE],
     ["only beyond a double's precision, are different", [wide ?? "", wider ?? ""], DATE],
-  ])("that differ %s", (_, entries, lastModified) => {
+  ])("that differ %s (fault 28)", (_, entries, lastModified) => {
     const { libraries, rejects, incomplete } = read(entries);
     expect(libraries).toEqual([{ key: ANN_LIB, lastModified, source: null }]);
     expect(rejects.map(({ code, key, payload }) => ({ code, key, payload }))).toEqual(
