@@ -23,6 +23,15 @@ test("an entry is listed with its identity, its date and its source text", () =>
   });
 });
 
+test("entries beyond those that are kept as objects have the default owner too", () => {
+  const names = Array.from({ length: 20_002 }, (_, at) => `Lib ${at}`);
+  const { libraries } = read(
+    names.map((libraryName) => JSON.stringify({ libraryName })),
+    "ann",
+  );
+  expect(libraries.map(({ key }) => key)).toEqual(names.map((name) => ({ owner: "ann", name })));
+});
+
 describe("entries with an unreadable identity make the listing incomplete", () => {
   test.each([
     ["null", "not_an_object", "", "the item is null, an object was expected"],
