@@ -79,7 +79,7 @@ export async function findPeers(
   const { rows } = await connection.query<{ owner: string; name: string }>(`
 SELECT l.owner, l.library_name AS name
 FROM simcat.libraries l JOIN simcat.library_sync y USING (owner, library_name)
-WHERE l.removed_at IS NULL AND y.removal_held_at IS NULL
+WHERE l.removed_at IS NULL
   AND ${of === "metadata" ? `l.metadata->>'${field}' IS NOT NULL` : hasScenario}
 ORDER BY (y.listed_text = y.bookmark AND y.reread_reason IS NULL) IS TRUE DESC, (y.result_count > 0) IS TRUE DESC,
   y.scenario_count, owner, library_name
