@@ -1,19 +1,11 @@
 import { hashInteger, hashKey, randomSeed } from "./hash.ts";
-import type { LibraryKey, ListedLibraries, ListedLibrary, ScenarioId } from "./model.ts";
+import type { LibraryKey, ListedLibrary, ScenarioId } from "./model.ts";
 
 /*
  * These collections keep a million libraries, and the ids of a list of a million scenarios, outside of the heap of V8. They promise what the
  * collections of the language do: `createTextList` is an array, `createListingStore` an array with a `Map` from keys to its indexes,
  * and `createIdSet` a `Set`. A reader who believes that may skip the file.
  */
-
-interface ListingStore extends ListedLibraries {
-  /** Adds a library whose key is new. */
-  add(library: StorableLibrary): void;
-  /** Keeps only a hash of the key. */
-  addElsewhere(key: LibraryKey): void;
-  replace(index: number, library: ListedLibrary): void;
-}
 
 /** A library whose entry can be stored. */
 export type StorableLibrary = ListedLibrary & { readonly source: string };
@@ -25,7 +17,7 @@ const MAX_OBJECTS = 20_000;
  * Keeps listed libraries. Those after the first `MAX_OBJECTS` are kept as the source texts of their entries, and parsed
  * whenever one is needed: as objects, one million libraries took 470 MB of heap; as texts they take 150 MB outside of it.
  */
-export function createListingStore(parse: (source: string) => ListedLibrary): ListingStore {
+export function createListingStore(parse: (source: string) => ListedLibrary) {
   const texts = createTextList(parse);
   const keys = createHashIndex();
   const objects: ListedLibrary[] = [];
@@ -59,34 +51,30 @@ export function createListingStore(parse: (source: string) => ListedLibrary): Li
     },
     at,
     find,
-    has: (key) => find(key) !== undefined || others.has(wideHash(key)),
+    has: (key: LibraryKey) => find(key) !== undefined || others.has(wideHash(key)),
     *[Symbol.iterator]() {
       for (let index = 0; index < length; index++) yield at(index);
     },
-    add(library) {
+    /** Adds a library whose key is new. */
+    add(library: StorableLibrary): void {
       keys.add(hashKey(library.key, seeds[0]));
       if (length < MAX_OBJECTS) objects.push(library);
       else texts.add(library.source);
       length++;
     },
-    addElsewhere(key) {
+    /** Keeps only a hash of the key. */
+    addElsewhere(key: LibraryKey): void {
       const hash = wideHash(key);
       if (others.has(hash)) return;
       others.add(hash);
       elsewhere++;
     },
-    replace(index, library) {
+    replace(index: number, library: ListedLibrary): void {
       if (index < MAX_OBJECTS) objects[index] = library;
       else replaced.set(index, library);
       last = undefined;
     },
   };
-}
-
-interface TextList<T> {
-  /** Returns the index of the new item. */
-  add(source: string): number;
-  at(index: number): T;
 }
 
 const PAGE_BYTES = 2 ** 20;
@@ -99,7 +87,7 @@ const NUMBERS_PER_TEXT = 3;
  * A list that keeps the source texts of its items, and parses one whenever it is needed. The texts, which must be well-formed, are bytes
  * outside of the heap, where the garbage collector neither scans nor moves them.
  */
-export function createTextList<T>(parse: (source: string) => T): TextList<T> {
+export function createTextList<T>(parse: (source: string) => T) {
   const pages: Buffer[] = [];
   let positions = new Uint32Array(NUMBERS_PER_TEXT * 16);
   let length = 0;
@@ -107,7 +95,8 @@ export function createTextList<T>(parse: (source: string) => T): TextList<T> {
   let usedBytes = 0;
 
   return {
-    add(source) {
+    /** Returns the index of the new item. */
+    add(source: string): number {
       const maxBytes = source.length * MAX_BYTES_PER_UNIT;
       if (pages.length === 0 || usedBytes + maxBytes > page.length) {
         page = Buffer.allocUnsafeSlow(Math.max(PAGE_BYTES, maxBytes));
@@ -126,7 +115,7 @@ export function createTextList<T>(parse: (source: string) => T): TextList<T> {
       positions[position + 2] = usedBytes;
       return length++;
     },
-    at(index) {
+    at(index: number): T {
       const position = index * NUMBERS_PER_TEXT;
       const [pageIndex = 0, start, end] = positions.subarray(position, position + NUMBERS_PER_TEXT);
       const found = pages[pageIndex];
@@ -136,18 +125,13 @@ export function createTextList<T>(parse: (source: string) => T): TextList<T> {
   };
 }
 
-/** Finds values that are stored elsewhere, in an array. */
-interface HashIndex {
-  /** The index of the value with this hash. `isEqual` compares it with the one that is stored at an index. */
-  find(hash: number, isEqual: (index: number) => boolean): number | undefined;
-  /** Adds a new value by its hash of 32 bits, and returns its index: the number of values added before. */
-  add(hash: number): number;
-}
-
 const INITIAL_SLOTS = 4096;
 
-/** A hash table that holds only numbers: one million keys take 16 MB, where a `Map` with strings takes 130 MB. */
-function createHashIndex(): HashIndex {
+/**
+ * Finds values that are stored elsewhere, in an array. A hash table that holds only numbers: one million keys take 16 MB, where a
+ * `Map` with strings takes 130 MB.
+ */
+function createHashIndex() {
   let hashes = new Uint32Array(INITIAL_SLOTS / 2);
   /** Index + 1 by hash; 0 is free. At most half of the slots are used. */
   let slots = new Uint32Array(INITIAL_SLOTS);
@@ -167,14 +151,16 @@ function createHashIndex(): HashIndex {
   };
 
   return {
-    find(hash, isEqual) {
+    /** The index of the value with this hash. `isEqual` compares it with the one that is stored at an index. */
+    find(hash: number, isEqual: (index: number) => boolean): number | undefined {
       for (let slot = hash & (slots.length - 1); ; slot = (slot + 1) & (slots.length - 1)) {
         const index = (slots[slot] ?? 0) - 1;
         if (index < 0) return undefined;
         if (hashes[index] === hash && isEqual(index)) return index;
       }
     },
-    add(hash) {
+    /** Adds a new value by its hash of 32 bits, and returns its index: the number of values added before. */
+    add(hash: number): number {
       if (count === hashes.length) grow();
       hashes[count] = hash;
       insert(hash, count);
@@ -195,7 +181,7 @@ export function createIdSet() {
   const set = new Set<ScenarioId>();
   const seed = randomSeed();
   let ids = new Float64Array();
-  let index: HashIndex | null = null;
+  let index: ReturnType<typeof createHashIndex> | null = null;
   const find = (id: number, hash: number) => index?.find(hash, (at) => ids[at] === id);
 
   return {

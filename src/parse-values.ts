@@ -7,24 +7,24 @@ export interface TextParsers {
   readonly bytes: (fileSize: string | null) => number | null;
 }
 
-/** Parses the service's texts into typed columns, and counts those that have an unknown format. */
-export interface ValueParsers extends TextParsers {
-  unparsed(): { readonly dates: number; readonly sizes: number };
-}
+export type ValueParsers = ReturnType<typeof createValueParsers>;
 
-/** `timeZone`: the IANA zone of dates without an offset. */
-export function createValueParsers(timeZone: string): ValueParsers {
+/**
+ * Parses the service's texts into typed columns, and counts those that have an unknown format. `timeZone`: the IANA zone of dates
+ * without an offset.
+ */
+export function createValueParsers(timeZone: string) {
   const zone = createTimeZone(timeZone);
   let dates = 0;
   let sizes = 0;
   return {
-    microseconds(text) {
+    microseconds(text: string | null): bigint | null {
       if (!text) return null;
       const date = parseDate(text, zone);
       if (date === null) dates += 1;
       return date === null ? null : BigInt(date.at) * 1000n + BigInt(date.micros);
     },
-    bytes(text) {
+    bytes(text: string | null): number | null {
       const size = parseFileSize(text);
       if (size === null && text) sizes += 1;
       return size;

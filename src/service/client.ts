@@ -15,27 +15,7 @@ import { readScenarioList } from "./wire/wire-scenarios.ts";
 export type { ServiceEvent } from "./http/http-context.ts";
 
 /** The Simulation Cloud service, read only (specification 4). */
-export interface Service {
-  /**
-   * Keeps the libraries that pass the filter; of all others only whether they are listed.
-   * @throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError
-   */
-  listLibraries(signal: AbortSignal, isKept?: KeyFilter): Promise<Listing>;
-  /**
-   * On abort it does not wait for a call of the sink in progress, and makes no further one.
-   * @throws ContentError, SourceUnavailableError if the run must end, or an error of the sink
-   */
-  readContent(library: RequestedLibrary, sink: ScenarioSink, signal: AbortSignal): Promise<ReceivedContent>;
-  /**
-   * Checks the key by the status of the listing, without its body. At most one check per minute; in between, it
-   * returns the last result.
-   */
-  confirmKey(signal: AbortSignal): Promise<KeyState>;
-  /** Counts since the client was opened. `bytes` are decoded bytes of responses with status 200, `throttled` are 429, and 503 before a success. */
-  counters(): { requests: number; retries: number; bytes: number; throttled: number };
-  /** Aborts all calls in progress and closes all connections. */
-  close(): Promise<void>;
-}
+export type Service = ReturnType<typeof openService>;
 
 /** A library whose content is read. */
 export interface RequestedLibrary extends LibraryKey {
@@ -58,19 +38,33 @@ export interface ServiceOptions extends HttpOptions {
   readonly defaultOwner: string | null;
 }
 
-export function openService(options: ServiceOptions): Service {
+export function openService(options: ServiceOptions) {
   const { defaultOwner } = options;
   const context = openHttpContext(options);
   const scopes = createAbortScopes();
   const confirmKey = createKeyCheck(context);
   return {
-    listLibraries: (signal, isKept) =>
+    /**
+     * Keeps the libraries that pass the filter; of all others only whether they are listed.
+     * @throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError
+     */
+    listLibraries: (signal: AbortSignal, isKept?: KeyFilter) =>
       scopes.runScoped(signal, (scope) => getListing(context, defaultOwner, scope, isKept)),
-    readContent: (library, sink, signal) =>
+    /**
+     * On abort it does not wait for a call of the sink in progress, and makes no further one.
+     * @throws ContentError, SourceUnavailableError if the run must end, or an error of the sink
+     */
+    readContent: (library: RequestedLibrary, sink: ScenarioSink, signal: AbortSignal) =>
       scopes.runScoped(signal, (scope) => readContent(context, library, sink, scope)),
-    confirmKey: (signal) => scopes.runScoped(signal, confirmKey),
+    /**
+     * Checks the key by the status of the listing, without its body. At most one check per minute; in between, it
+     * returns the last result.
+     */
+    confirmKey: (signal: AbortSignal) => scopes.runScoped(signal, confirmKey),
+    /** Counts since the client was opened. `bytes` are decoded bytes of responses with status 200, `throttled` are 429, and 503 before a success. */
     counters: () => ({ ...context.counters }),
-    async close() {
+    /** Aborts all calls in progress and closes all connections. */
+    async close(): Promise<void> {
       scopes.abortAll(new Error("the client of the service was closed"));
       await context.close();
     },

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Scenario, ScenarioId } from "../../src/model.ts";
 import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
 import { isPlainText } from "../../src/service/wire/storable-json.ts";
-import { createScenarioReader, type ScenarioList } from "../../src/service/wire/wire-scenarios.ts";
+import { createScenarioReader } from "../../src/service/wire/wire-scenarios.ts";
 import { type CollectingSink, collect } from "./service-under-test.ts";
 
 const KEY = { owner: "ann", name: "Lib" };
@@ -29,7 +29,7 @@ function collectBatches(): CollectingSink & { readonly batches: ScenarioId[][] }
   };
 }
 
-interface Read extends ScenarioList {
+interface Read extends ReturnType<ReturnType<typeof createScenarioReader>["finish"]> {
   readonly scenarios: readonly Scenario[];
   readonly batches: readonly ScenarioId[][];
 }

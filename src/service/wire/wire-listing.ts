@@ -177,14 +177,10 @@ function findUnaddressable(key: LibraryKey): ItemError | null {
   return { code: "unaddressable", path: "", reason };
 }
 
-/** An entry without its key. */
-interface EntryContent {
-  readonly lastModified: string | null;
-  /** Null if the entry can be stored. */
-  readonly error: ItemError | null;
-}
+type EntryContent = ReturnType<typeof readEntryContent>;
 
-function readEntryContent(entry: JsonObject, source: string, isPlain: boolean): EntryContent {
+/** Reads an entry without its key. `error` is null if the entry can be stored. */
+function readEntryContent(entry: JsonObject, source: string, isPlain: boolean) {
   const error = findUnstorable(source, entry, isPlain);
   if (error !== null) return { lastModified: null, error };
   const { lastModified = null } = entry;

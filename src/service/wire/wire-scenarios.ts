@@ -1,4 +1,4 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { StopSignal } from "../../async.ts";
 import {
   type DriftField,
@@ -24,28 +24,12 @@ import {
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import { Decimal, findUnstorable, isTooDeep, jsonEqual, mayLoseDigits, parseExact } from "./storable-json.ts";
 
-export interface ScenarioList {
-  /** At most one per item. */
-  readonly rejects: readonly Reject[];
-  /** Items of the list, good and bad. */
-  readonly items: number;
-  /** Scenarios that are in the sink. */
-  readonly accepted: number;
-  /** Number of items that had the field, null or not. */
-  readonly present: Readonly<Record<DriftField, number>>;
-}
-
 /**
  * Reads a scenario list (specification 4.3) into the sink while it arrives. `hash` is the SHA-256 of the bytes, open for
  * more. After an abort the sink receives no further call.
  * @throws InvalidResponse
  */
-export async function readScenarioList(
-  body: ByteSource,
-  key: LibraryKey,
-  sink: ScenarioSink,
-  signal: StopSignal,
-): Promise<ScenarioList & { hash: Hash }> {
+export async function readScenarioList(body: ByteSource, key: LibraryKey, sink: ScenarioSink, signal: StopSignal) {
   const hash = createHash("sha256");
   const splitter = createArraySplitter();
   const reader = createScenarioReader(key, sink, signal);
@@ -60,13 +44,6 @@ export async function readScenarioList(
   return { hash, ...reader.finish() };
 }
 
-interface ScenarioReader {
-  /** Passes the good items to the sink, in order. One call at a time. */
-  add(items: readonly ListItem[]): Promise<void>;
-  /** @throws InvalidResponse */
-  finish(): ScenarioList;
-}
-
 /** Characters of payload that the rejects of one list may hold. Only the first hundred of a library are ever stored. */
 const MAX_PAYLOAD_CHARS = 32 * 1024 * 1024;
 
@@ -76,14 +53,17 @@ const OTHER_ITEM: ItemError = {
   reason: "another item of the list has the same scenarioId and says something else",
 };
 
-export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal: StopSignal): ScenarioReader {
+export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal: StopSignal) {
   const check = createListCheck(SCENARIO_FIELDS, "scenario");
   /** Ids that were passed to the sink, including those that were removed from it. */
   const seen = createIdSet();
   /** Ids that were rejected. Every further item with such an id is rejected too. */
   const rejectedIds = new Set<ScenarioId>();
-  const present = { scenarioName: 0, isResult: 0, lastModified: 0 };
+  /** Number of items that had the field, null or not. */
+  const present: Record<DriftField, number> = { scenarioName: 0, isResult: 0, lastModified: 0 };
+  /** At most one per item. */
   const rejects: Reject[] = [];
+  /** Scenarios that are in the sink. */
   let accepted = 0;
   let payloadChars = 0;
 
@@ -119,6 +99,7 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal
     }
   }
 
+  /** Passes the good items to the sink, in order. One call at a time. */
   async function add(listed: readonly ListItem[]): Promise<void> {
     const good: Scenario[] = [];
     const repeated: RepeatedItem[] = [];
@@ -143,7 +124,8 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal
     if (repeated.length > 0) await addRepeated(repeated);
   }
 
-  function finish(): ScenarioList {
+  /** @throws InvalidResponse */
+  function finish() {
     check.finish();
     return { rejects, items: check.items(), accepted, present };
   }
