@@ -17,26 +17,7 @@ SET expires_at = CASE WHEN expires_at > '-infinity' THEN clock_timestamp() + $3 
 WHERE name = $1 AND token = $2`;
 
 /** The right to write, which one run holds, or `prune`. Each slice has its own. */
-export interface Lease {
-  readonly name: string;
-  /** Changes with every takeover, never with a renewal. */
-  readonly token: number;
-  /** Aborted, with a LostLeaseError, when another run has taken the lease. */
-  readonly lost: AbortSignal;
-  /**
-   * Runs `work` in one transaction that begins with the fence. Only a lost lease aborts it: a stop signal lets it finish.
-   * @throws LostLeaseError if the token has changed
-   */
-  write<T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>): Promise<T>;
-  /**
-   * The run's last transaction, which also releases the lease. If the token has changed, `isDone` must find out whether
-   * an earlier attempt, whose COMMIT was not answered, was committed.
-   * @throws LostLeaseError if the token has changed and nothing was committed
-   */
-  end(options: LastOptions, work: (connection: Connection) => Promise<void>): Promise<void>;
-  /** Stops the renewals, and releases the lease unless `end` did. Never rejects. */
-  release(): Promise<void>;
-}
+export type Lease = Awaited<ReturnType<typeof acquireLease>>["lease"];
 
 interface LastOptions extends TransactionOptions<void> {
   readonly isDone: (connection: Connection) => Promise<boolean>;
@@ -69,7 +50,7 @@ export async function acquireLease<S>(
   request: LeaseRequest,
   start: (connection: Connection) => Promise<S>,
   signal: AbortSignal,
-): Promise<{ readonly lease: Lease; readonly started: S }> {
+) {
   const { token, started } = await takeLease(pool, request, start, signal);
   const { name } = request;
   const lost = new AbortController();
@@ -88,12 +69,24 @@ export async function acquireLease<S>(
   };
   const renewing = setInterval(() => void renew(), RENEW_MS);
   let isReleased = false;
-  const lease: Lease = {
+  const lease = {
     name,
+    /** Changes with every takeover, never with a renewal. */
     token,
+    /** Aborted, with a LostLeaseError, when another run has taken the lease. */
     lost: lost.signal,
-    write: (options, work) => withTransaction(pool, { ...options, fence: { name, token } }, work, lost.signal),
-    async end({ isDone, ...options }, write) {
+    /**
+     * Runs `work` in one transaction that begins with the fence. Only a lost lease aborts it: a stop signal lets it finish.
+     * @throws LostLeaseError if the token has changed
+     */
+    write: <T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>) =>
+      withTransaction(pool, { ...options, fence: { name, token } }, work, lost.signal),
+    /**
+     * The run's last transaction, which also releases the lease. If the token has changed, `isDone` must find out whether
+     * an earlier attempt, whose COMMIT was not answered, was committed.
+     * @throws LostLeaseError if the token has changed and nothing was committed
+     */
+    async end({ isDone, ...options }: LastOptions, write: (connection: Connection) => Promise<void>): Promise<void> {
       const last = async (connection: Connection) => {
         const { rowCount } = await connection.query(RELEASE, [name, token]);
         if (rowCount === 0 && !(await isDone(connection))) throw new LostLeaseError();
@@ -103,7 +96,8 @@ export async function acquireLease<S>(
       await withTransaction(pool, { ...options, changesLease: true }, last, new AbortController().signal);
       isReleased = true;
     },
-    async release() {
+    /** Stops the renewals, and releases the lease unless `end` did. Never rejects. */
+    async release(): Promise<void> {
       clearInterval(renewing);
       if (isReleased) return;
       const attempt = () => pool.query(within(RELEASE_MS, RELEASE, [name, token]));

@@ -30,24 +30,13 @@ interface MigrateOptions extends Pick<ConnectOptions, "onWait" | "slowAfterMs"> 
   readonly folder?: string;
 }
 
-interface MigrateResult {
-  /** How many migrations were applied. Changed views count as one. */
-  readonly applied: number;
-  /** Views and functions that were missing although they had been created, such as `view simcat_report.x`. */
-  readonly recreated: readonly string[];
-}
-
 /**
  * Brings the schema up to date under a lock: of several processes, one migrates, and the others find it done. All missing
  * migrations and the views are one transaction.
  * @throws ConfigurationError if the schema is newer than this program; if a table, a column, a constraint or an index of an
  * applied migration is missing; or if a view that must be dropped is used by one that is not simcat's
  */
-export async function migrate(
-  url: string,
-  signal: AbortSignal,
-  { folder, ...options }: MigrateOptions = {},
-): Promise<MigrateResult> {
+export async function migrate(url: string, signal: AbortSignal, { folder, ...options }: MigrateOptions = {}) {
   const pool = await connect(url, { max: 1, ...options }, signal);
   try {
     const schema = loadSchema(folder);
@@ -67,7 +56,7 @@ export async function migrate(
 }
 
 /** Applies the missing migrations, then updates the views. */
-async function applyMissing(connection: Connection, schema: Schema): Promise<MigrateResult> {
+async function applyMissing(connection: Connection, schema: Schema) {
   const [baseline] = schema.migrations;
   if (baseline !== undefined && isReplaced(await readJournal(connection))) {
     await connection.query(`DELETE FROM ${JOURNAL}`);
@@ -93,7 +82,12 @@ async function applyMissing(connection: Connection, schema: Schema): Promise<Mig
   await restoreViewGrants(connection, before);
   if (state.kind === "behind") await saveViews(connection, schema.views);
   await setSearchPath(connection);
-  return { applied: state.kind === "behind" ? state.missing : 0, recreated: recreated.map(({ label }) => label) };
+  return {
+    /** How many migrations were applied. Changed views count as one. */
+    applied: state.kind === "behind" ? state.missing : 0,
+    /** Views and functions that were missing although they had been created, such as `view simcat_report.x`. */
+    recreated: recreated.map(({ label }) => label),
+  };
 }
 
 /**

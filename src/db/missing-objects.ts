@@ -3,21 +3,10 @@ import { join } from "node:path";
 import { ConfigurationError } from "../errors.ts";
 import type { Connection } from "./connect.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
-import type { ViewFile, Views } from "./views.ts";
+import type { Views } from "./views.ts";
 
 /** Objects that the applied migrations created and that are missing. */
-export interface MissingObjects {
-  /** All of them, such as `table simcat.leases`, but nothing of a missing table. */
-  readonly names: readonly string[];
-  /** The files of those of them that are views or functions. */
-  readonly views: readonly ViewFile[];
-  /** simcat's tables that are left. */
-  readonly tables: readonly string[];
-  /** True if a table or a column is missing. */
-  readonly hasLostRows: boolean;
-  /** They create the missing constraints and indexes. */
-  readonly statements: readonly string[];
-}
+type MissingObjects = Awaited<ReturnType<typeof readMissingObjects>>;
 
 /**
  * The names of all objects in simcat's schemas, from the catalogue: definitions would wait for a lock on their table. An
@@ -45,7 +34,7 @@ export async function readObjectNames(connection: Connection): Promise<ReadonlyS
  * Compares a database that has all migrations with the views and with migrations/meta/_objects.json: for each object of the
  * tables the statement that creates it again, or null for a table or a column, whose rows are lost.
  */
-export async function readMissingObjects(connection: Connection, { files }: Views): Promise<MissingObjects> {
+export async function readMissingObjects(connection: Connection, { files }: Views) {
   const found = await readObjectNames(connection);
   const objects: [name: string, statement: string | null][] = Object.entries(
     JSON.parse(await readFile(join(MIGRATIONS_FOLDER, "meta/_objects.json"), "utf8")),
@@ -57,10 +46,15 @@ export async function readMissingObjects(connection: Connection, { files }: View
   const missing = objects.filter(([name]) => !found.has(name) && !isOfLostTable(name));
   const views = files.filter(({ label }) => !found.has(label));
   return {
+    /** All of them, such as `table simcat.leases`, but nothing of a missing table. */
     names: [...missing.map(([name]) => name), ...views.map(({ label }) => label)],
+    /** The files of those of them that are views or functions. */
     views,
+    /** simcat's tables that are left. */
     tables: tables.filter((table) => !lost.includes(table)),
+    /** True if a table or a column is missing. */
     hasLostRows: missing.some(([, statement]) => statement === null),
+    /** They create the missing constraints and indexes. */
     statements: missing.flatMap(([, statement]) => statement ?? []),
   };
 }

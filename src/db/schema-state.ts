@@ -19,12 +19,7 @@ export interface Schema {
 }
 
 /** What a database records of its schema. */
-export interface Journal {
-  /** The applied migrations by their `folderMillis`. */
-  readonly migrations: readonly number[];
-  /** The applied views, with `changedAt` of the program that applied them. */
-  readonly views: { readonly changedAt: number; readonly hashes: ViewHashes } | null;
-}
+type Journal = Awaited<ReturnType<typeof readJournal>>;
 
 /** The schema of a database compared with this program's. `version`: how many migrations were applied. */
 export type SchemaState =
@@ -73,7 +68,7 @@ export function loadSchema(folder = MIGRATIONS_FOLDER): Schema {
 }
 
 /** Reads what the database records; nothing if there is no journal. */
-export async function readJournal(connection: Connection): Promise<Journal> {
+export async function readJournal(connection: Connection) {
   const { rows } = await connection.query<{ journal: string | null }>("SELECT to_regclass($1)::text AS journal", [
     JOURNAL,
   ]);
@@ -83,7 +78,9 @@ export async function readJournal(connection: Connection): Promise<Journal> {
   );
   const views = applied.rows.find(({ hashes }) => hashes !== null);
   return {
+    /** The applied migrations by their `folderMillis`. */
     migrations: applied.rows.filter(({ hashes }) => hashes === null).map(({ when }) => when),
+    /** The applied views, with `changedAt` of the program that applied them. */
     views: views?.hashes ? { changedAt: views.when, hashes: views.hashes } : null,
   };
 }

@@ -6,13 +6,7 @@ import type { Connection } from "./connect.ts";
 import { isIncompatible } from "./db-errors.ts";
 
 /** A file of migrations/views: it creates or replaces the view or function of its name, with its comments. */
-export interface ViewFile {
-  readonly name: string;
-  /** For messages, such as `view simcat_report.libraries`. */
-  readonly label: string;
-  readonly sql: string;
-  readonly hash: string;
-}
+export type ViewFile = ReturnType<typeof toViewFile>;
 
 /** All views and functions of schema `simcat_report`, and the comment of the schema itself. */
 export interface Views {
@@ -47,7 +41,8 @@ function namesUsedIn(sql: string): string[] {
   return [...definition.matchAll(/\bsimcat_report\.(\w+)/g)].map(([, name = ""]) => name);
 }
 
-function toViewFile(name: string, sql: string): ViewFile {
+/** Its label is for messages, such as `view simcat_report.libraries`. */
+function toViewFile(name: string, sql: string) {
   const kind = /^CREATE OR REPLACE (VIEW|FUNCTION)\b/m.exec(sql)?.[1]?.toLowerCase();
   const label = kind === undefined ? `schema ${name}` : `${kind} simcat_report.${name}`;
   return { name, label, sql, hash: createHash("sha256").update(sql).digest("hex").slice(0, 16) };

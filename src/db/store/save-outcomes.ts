@@ -144,20 +144,13 @@ type ReadingEvent =
   | { readonly kind: "read"; readonly outcome: ReadOutcome }
   | { readonly kind: "ended"; readonly error: { readonly thrown: unknown } | null };
 
-interface SavedBatch {
-  readonly outcomes: readonly WriteOutcome[];
-  /** Libraries whose content was written. */
-  readonly stored: number;
-  /** The errors of libraries that did not fail last time, and whose rows the database refused. */
-  readonly newRefusals: readonly unknown[];
-}
-
 /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
-async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Promise<SavedBatch> {
+async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
   const { lease, context, mask } = tools;
   const libraries = batch.filter((outcome) => outcome.kind === "read");
   const failures = batch.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.failure] : []));
   const outcomes: WriteOutcome[] = [];
+  /** The errors of libraries that did not fail last time, and whose rows the database refused. */
   const newRefusals: unknown[] = [];
   for (const failedBefore of [false, true]) {
     const some = libraries.filter(({ content }) => content.failedBefore === failedBefore);
@@ -177,6 +170,7 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools): Pro
       if (!failedBefore) newRefusals.push(error);
     }
   }
+  /** Libraries whose content was written. */
   const stored = outcomes.filter((outcome) => outcome.kind === "stored" && !outcome.content.isSame).length;
   for (const { buffer } of libraries) await buffer.free();
   for (const failure of failures) outcomes.push({ kind: "failed", failure });

@@ -84,25 +84,16 @@ function assertComplete([{ scenarios }, { inserted, updated, unchanged }]: Merge
   );
 }
 
-/** The outcome for the live scenarios that a library's list lacks. */
-interface MarkedMissing {
-  readonly removed: number;
-  /** The results among them. */
-  readonly removedResults: number;
-  /** Set if the guard held the removal back until a later read confirms it. */
-  readonly withheld: Withheld | null;
-}
-
 /**
  * Marks scenarios as removed that whole lists lack, as far as the guard permits, and records the others as absences for the
- * next read.
+ * next read. For each list returns how many were removed, how many of them are results, and what was withheld.
  */
 async function markMissing(
   connection: Connection,
   { location, parameters }: ScenarioLists,
   merged: readonly MergedList[],
   guard: SaveContext["guard"],
-): Promise<MarkedMissing[]> {
+) {
   const decisions = merged.map((list) => decideMissing(list, guard));
   let removals = decisions.map(() => ({ removed: 0, removedResults: 0 }));
   if (decisions.some(({ mark, withheld }) => mark !== "none" || withheld !== null)) {
@@ -118,15 +109,10 @@ async function markMissing(
 }
 
 /** Which of the missing scenarios are marked as removed. The others become absences if the removal is withheld. */
-interface MissingDecision {
-  readonly mark: "all" | "confirmed" | "none";
-  readonly withheld: Withheld | null;
-}
-
 function decideMissing(
   [library, { live, missing, confirmed }]: MergedList,
   guard: SaveContext["guard"],
-): MissingDecision {
+): { readonly mark: "all" | "confirmed" | "none"; readonly withheld: Withheld | null } {
   if (missing === 0 || library.isPartial) return { mark: "none", withheld: null };
   // A cache may have answered with the same old list again.
   const isSuspect = library.suspectReads > 0;
