@@ -11,7 +11,7 @@ import type { Selection } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import { isInSlice } from "../slice.ts";
 import { assertKnown } from "./assert-known.ts";
-import { exceedsShare, guardRemovals, type RemovalVerdict } from "./rules/guard.ts";
+import { exceedsShare, guardRemovals } from "./rules/guard.ts";
 import { createPlanner, type Plan } from "./rules/plan.ts";
 import type { RunSettings } from "./run-types.ts";
 
@@ -34,36 +34,20 @@ interface PlanRequest {
 }
 
 /** A listing, compared with what is stored. */
-export interface PlannedRun {
-  readonly listing: Listing;
-  /** When the listing's last byte arrived, in database ms. */
-  readonly listedAt: number;
-  /**
-   * The time as of which the listing shows the service, in database ms: when it was requested, or when a cache stored it. Null if
-   * a cache does not say that.
-   */
-  readonly asOf: number | null;
-  readonly plan: Plan;
-  /** Whether a reject of an earlier listing is open. */
-  readonly openRejects: boolean;
-  /** Whether the libraries that the listing lacks may be marked as removed, and which are. */
-  readonly verdict: RemovalVerdict;
-  readonly removals: Removals;
-  /** The listing shares nothing with the copy as it was before removals were held, and `--allow-removals` does not apply. */
-  readonly isForeign: boolean;
-}
+export type PlannedRun = Awaited<ReturnType<typeof planRun>>;
 
 /**
  * Reads the listing, compares it with what is stored, and decides what to read and what to mark as removed. Writes nothing.
  * @throws UsageError for a selected owner or library that is neither listed nor stored; whatever the service's client throws
  */
-export async function planRun(tools: PlanTools, request: PlanRequest, signal: AbortSignal): Promise<PlannedRun> {
+export async function planRun(tools: PlanTools, request: PlanRequest, signal: AbortSignal) {
   const { service, clock, pool, settings } = tools;
   const { backfillSince } = request;
   const { slice } = request.selection;
   const listed = await service.listLibraries(signal, slice && ((key) => isInSlice(slice, key)));
   // The clocks are compared again after the last byte: a moment that is too late costs a read, one too early misses an edit.
   await clock.sample(signal);
+  /** When the listing's last byte arrived, in database ms. */
   const listedAt = clock.now();
   const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);
   const listing = slice ? { ...listed, rejects: [] } : listed;
@@ -72,6 +56,10 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   const isCached = listing.cachedMs > 0;
   const cachedAt = now - listing.cachedMs - CACHE_MARGIN_MS;
   const shownAt = isCached ? cachedAt : now;
+  /**
+   * The time as of which the listing shows the service, in database ms: when it was requested, or when a cache stored it. Null if
+   * a cache does not say that.
+   */
   const asOf = Number.isFinite(shownAt) ? shownAt : null;
   const namesLibraries = selection.libraries.length > 0;
   const cached = isCached ? { cachedAt } : {};
@@ -79,6 +67,7 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   const compareStored = async (connection: Connection | null) => {
     const planner = createPlanner(listing.libraries, parseStored, context, selection);
     if (connection !== null) await streamStored(connection, planner.addStored, "tables", slice);
+    /** Whether a reject of an earlier listing is open. */
     return { planner, openRejects: connection !== null && !slice && (await hasListingRejects(connection)) };
   };
   const { planner, openRejects } =
@@ -99,9 +88,9 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
 async function checkRemovals(
   { pool, settings }: PlanTools,
   { selection, allowRemovals }: PlanRequest,
-  { listing, plan }: Pick<PlannedRun, "listing" | "plan">,
+  { listing, plan }: { readonly listing: Listing; readonly plan: Plan },
   signal: AbortSignal,
-): Promise<Pick<PlannedRun, "verdict" | "removals" | "isForeign">> {
+) {
   const complete = listing.incomplete === null;
   const isSlice = selection.slice !== undefined;
   const canMark = complete && !isSlice;
@@ -142,8 +131,10 @@ async function checkRemovals(
     pool !== null && heldSince !== null && live.listed > 0
       ? await readSnapshot(pool, "comparing the listing with older libraries", sharesOlder, signal)
       : live.listed > 0;
+  /** The listing shares nothing with the copy as it was before removals were held, and `--allow-removals` does not apply. */
   const isForeign = verdict.kind !== "pass" && live.count > 0 && !isShared;
-  return { verdict, removals: { marked, listedOnly, held, heldSince }, isForeign };
+  const removals: Removals = { marked, listedOnly, held, heldSince };
+  return { verdict, removals, isForeign };
 }
 
 /** How many libraries of the whole organization are live, and how many of those are listed. */

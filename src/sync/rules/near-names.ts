@@ -10,16 +10,8 @@ const OTHER_OWNER = 100;
 /** The distance of a name that continues the unknown one: greater than that of every misspelt name. */
 const CONTINUED = 10;
 
-/** Finds the known names that are most similar to an unknown one. */
-export interface NameSearch {
-  /** Takes a known library, in any order and any number of times. */
-  offer(key: LibraryKey): void;
-  /** Up to three words to type instead of the unknown name, the most similar first. */
-  words(): string[];
-}
-
 /** Suggests libraries, of any owner if the unknown one has none. */
-export function searchLibrary(unknown: LibraryKey): NameSearch {
+export function searchLibrary(unknown: LibraryKey) {
   const [owner, name] = [foldText(unknown.owner), foldText(unknown.name)];
   return createSearch((known) => {
     const ofName = nearness(name, foldText(known.name));
@@ -31,7 +23,7 @@ export function searchLibrary(unknown: LibraryKey): NameSearch {
 }
 
 /** Suggests owners. `--owner` takes the name unescaped, so a name that needs escapes cannot be typed. */
-export function searchOwner(unknown: string): NameSearch {
+export function searchOwner(unknown: string) {
   const owner = foldText(unknown);
   return createSearch((known) => {
     const distance = isTypeable(known.owner) ? nearness(owner, foldText(known.owner)) : null;
@@ -44,16 +36,19 @@ interface Suggestion {
   readonly distance: number;
 }
 
-function createSearch(suggest: (known: LibraryKey) => Suggestion | null): NameSearch {
+/** Finds the known names that are most similar to an unknown one. */
+function createSearch(suggest: (known: LibraryKey) => Suggestion | null) {
   const found: Suggestion[] = [];
   return {
-    offer(key) {
+    /** Takes a known library, in any order and any number of times. */
+    offer(key: LibraryKey): void {
       const one = suggest(key);
       if (one === null || one.word.length > MAX_NAME_CHARS || found.some(({ word }) => word === one.word)) return;
       found.push(one);
       found.sort((a, b) => a.distance - b.distance || (a.word < b.word ? -1 : 1));
       found.splice(MAX_SUGGESTIONS);
     },
+    /** Up to three words to type instead of the unknown name, the most similar first. */
     words: () => found.map(({ word }) => word),
   };
 }

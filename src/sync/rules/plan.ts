@@ -5,68 +5,28 @@ import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
 import { isOverdue, lastTriedAt } from "./settle.ts";
 
-/**
- * The libraries to read, and the other results of comparing the listing with the database. "In scope" means selected by this run.
- *
- * It keeps libraries as numbers and texts, and makes the items of `actions` and `newDates` while they are iterated.
- */
-export interface Plan {
-  /** In the order in which they are to be read. */
-  readonly actions: Iterable<ReadAction> & { readonly length: number };
-  readonly skipped: Readonly<Record<SkipReason, number>>;
-  /** Live, in scope, and not listed. */
-  readonly missing: readonly LibraryKey[];
-  /** Those of `missing` whose removal no earlier run held. */
-  readonly unheld: readonly LibraryKey[];
-  /** Live, out of scope, not listed, and their removal is not held. */
-  readonly unheldElsewhere: readonly LibraryKey[];
-  /** Live, out of scope, not listed, and their removal is held. */
-  readonly heldElsewhere: readonly LibraryKey[];
-  /** Live, in scope, and not listed; but a cache answered the listing, and they were read after the cache took it. */
-  readonly missingButCached: readonly LibraryKey[];
-  /** Listed by an earlier run, never stored, in scope, and not listed any more; not if a cache stored the listing before that run. */
-  readonly listedOnly: readonly LibraryKey[];
-  /** Listed for the first time, or with another date than the last time, in scope or not. In the order of the listing. */
-  readonly newDates: Iterable<ListedLibrary>;
-  /** Marked as removed and listed again, in scope; not if a cache answered the listing and stored it before the removal. */
-  readonly restored: readonly LibraryKey[];
-  /** Listed again after an earlier run held their removal, in scope or not; not if a cache answered the listing. */
-  readonly holdsEnded: readonly LibraryKey[];
-  /** Removals have been held since this moment without a break, in database ms; null if none is held. */
-  readonly heldSince: number | null;
-  /**
-   * A listed library, in scope or not, whose last read succeeded and that is not read again. If nothing else can be read, it
-   * shows whether the service is down. Null if there is none.
-   */
-  readonly witness: LibraryKey | null;
-  readonly listedInScope: number;
-  /** How many libraries are live, in scope or not, and how many of those are listed. */
-  readonly live: { readonly count: number; readonly listed: number };
-}
+/** The libraries to read, and the other results of comparing the listing with the database. "In scope" means selected by this run. */
+export type Plan = ReturnType<ReturnType<typeof createPlanner>["finish"]>;
 
 export interface PlannerContext extends PlanContext {
   /** When a cache stored the listing that it answered: it proves nothing about later reads. Absent: no cache answered. */
   readonly cachedAt?: number;
 }
 
-/** Compares a listing with the stored libraries, which are added one by one in any order. */
-interface Planner {
-  /** `text` is what `parseStored` makes the library of. */
-  addStored(stored: StoredLibrary, text: string): void;
-  finish(): Plan;
-}
-
 const NOT_STORED = 0;
 const NEW_DATE = 1;
 const SAME_DATE = 2;
 
-/** Libraries that need no read are only counted, and of those that were stored and are read, only the texts are kept. */
+/**
+ * Compares a listing with the stored libraries, which are added one by one in any order. Libraries that need no read are only counted,
+ * and of those that were stored and are read, only the texts are kept.
+ */
 export function createPlanner(
   listing: ListedLibraries,
   parseStored: (text: string) => StoredLibrary,
   context: PlannerContext,
   selection: Selection,
-): Planner {
+) {
   const isSelected = selectorOf(selection);
   const { cachedAt = Number.POSITIVE_INFINITY } = context;
   /** Whether the listing does not show an event of this time, in database ms, because a cache had stored it before. */
@@ -77,17 +37,31 @@ export function createPlanner(
   const texts = createTextList(parseStored);
   /** The index in `texts` of a library that is read and was stored before, by its index of the listing. */
   const textIndexes = new Uint32Array(listing.length);
-  const skipped = { unchanged: 0, settling: 0, "backing off": 0 };
+  const skipped: Record<SkipReason, number> = { unchanged: 0, settling: 0, "backing off": 0 };
+  /** How many libraries are live, in scope or not, and how many of those are listed. */
   const live = { count: 0, listed: 0 };
+  /** Live, in scope, and not listed. */
   const missing: LibraryKey[] = [];
+  /** Those of `missing` whose removal no earlier run held. */
   const unheld: LibraryKey[] = [];
+  /** Live, out of scope, not listed, and their removal is not held. */
   const unheldElsewhere: LibraryKey[] = [];
+  /** Live, out of scope, not listed, and their removal is held. */
   const heldElsewhere: LibraryKey[] = [];
+  /** Live, in scope, and not listed; but a cache answered the listing, and they were read after the cache took it. */
   const missingButCached: LibraryKey[] = [];
+  /** Listed by an earlier run, never stored, in scope, and not listed any more; not if a cache stored the listing before that run. */
   const listedOnly: LibraryKey[] = [];
+  /** Marked as removed and listed again, in scope; not if a cache answered the listing and stored it before the removal. */
   const restored: LibraryKey[] = [];
+  /** Listed again after an earlier run held their removal, in scope or not; not if a cache answered the listing. */
   const holdsEnded: LibraryKey[] = [];
+  /** Removals have been held since this moment without a break, in database ms; null if none is held. */
   let heldSince: number | null = null;
+  /**
+   * A listed library, in scope or not, whose last read succeeded and that is not read again. If nothing else can be read, it
+   * shows whether the service is down. Null if there is none.
+   */
   let witness: LibraryKey | null = null;
   let listedInScope = 0;
 
@@ -102,7 +76,8 @@ export function createPlanner(
   };
 
   return {
-    addStored(stored, text) {
+    /** `text` is what `parseStored` makes the library of. */
+    addStored(stored: StoredLibrary, text: string): void {
       const { key } = stored;
       const isLive = stored.state === "live";
       if (isLive) live.count += 1;
@@ -135,13 +110,15 @@ export function createPlanner(
       if (consider(listed, index, stored)) textIndexes[index] = texts.add(text);
       else if (witness === null && isLive && stored.sync?.failures === 0) witness = listed.key;
     },
+    /** The items of `actions` and `newDates` are made while they are iterated. */
     finish() {
       for (const [index, state] of states.entries()) if (state === NOT_STORED) consider(listing.at(index), index, null);
       const order = reads.sorted();
       return {
+        /** In the order in which they are to be read. */
         actions: {
           length: order.length,
-          *[Symbol.iterator]() {
+          *[Symbol.iterator](): Generator<ReadAction> {
             for (const index of order) {
               const listed = listing.at(index);
               const stored = states[index] === NOT_STORED ? null : texts.at(textIndexes[index] ?? 0);
@@ -157,6 +134,7 @@ export function createPlanner(
         heldElsewhere,
         missingButCached,
         listedOnly,
+        /** Listed for the first time, or with another date than the last time, in scope or not. In the order of the listing. */
         newDates: {
           *[Symbol.iterator]() {
             for (const [index, state] of states.entries()) if (state !== SAME_DATE) yield listing.at(index);
