@@ -15,32 +15,13 @@ interface EmbeddedOptions extends StateDirOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-export interface EmbeddedPostgres {
-  /** `postgres://simcat:…@127.0.0.1:PORT/simcat`, the owner of the database. */
-  readonly url: string;
-  /** The same for people, as simcat_reader, which reads only the views. */
-  readonly readerUrl: string;
-  /** A command line to paste. The password is in a file, so that no other user sees it in the list of processes. */
-  readonly psql: string;
-  readonly dataDirectory: string;
-  /** False if the server was running already. */
-  readonly started: boolean;
-  /** Whether this call created the database. */
-  readonly created: boolean;
-  /**
-   * Starts the server again if it has ended.
-   * @throws DatabaseError if it does not start, or not on the port of `url`
-   */
-  ensureRunning(signal: AbortSignal): Promise<void>;
-  /** Detaches from the server. The last client stops it. */
-  stop(): Promise<void>;
-}
+export type EmbeddedPostgres = Awaited<ReturnType<typeof openEmbeddedPostgres>>;
 
 /**
  * Opens a real Postgres in the state directory: created on first use, started if it is not running, otherwise attached to.
  * @throws ConfigurationError if this machine cannot run one, DatabaseError with the output of Postgres if it does not start
  */
-export async function openEmbeddedPostgres(options: EmbeddedOptions, signal: AbortSignal): Promise<EmbeddedPostgres> {
+export async function openEmbeddedPostgres(options: EmbeddedOptions, signal: AbortSignal) {
   const installed = findBinaries();
   try {
     const stateDir = await createStateDir(options);
@@ -56,7 +37,7 @@ async function open(
   stateDir: string,
   { environment, settings = {}, superuser = false, onProgress }: EmbeddedOptions,
   signal: AbortSignal,
-): Promise<EmbeddedPostgres> {
+) {
   const directory = join(stateDir, "postgres");
   const account = chooseAccount(join(directory, "data"));
   if (account !== null && statSync(stateDir).uid === account.uid) {
@@ -79,7 +60,11 @@ async function open(
   let session = await openSession(server, signal);
   const { port } = session.client;
 
-  const ensureRunning = async (signal: AbortSignal) => {
+  /**
+   * Starts the server again if it has ended.
+   * @throws DatabaseError if it does not start, or not on the port of `url`
+   */
+  const ensureRunning = async (signal: AbortSignal): Promise<void> => {
     await session.client.query("SELECT").catch(async () => {
       onProgress?.("the embedded Postgres has ended; starting it again");
       session = await withLock(stateDir, () => openSession(server, signal), signal);
@@ -93,13 +78,19 @@ async function open(
   const passfile = join(directory, "pgpass").split("/").map(encodeURIComponent).join("/").replaceAll("'", "%27");
   const quote = process.platform === "win32" ? '"' : "'";
   return {
+    /** Of the owner of the database. */
     url: `postgres://simcat:${password}@${address}`,
+    /** The same for people, as simcat_reader, which reads only the views. */
     readerUrl: `postgres://simcat_reader:${readerPassword}@${address}`,
+    /** A command line to paste. The password is in a file, so that no other user sees it in the list of processes. */
     psql: `psql ${quote}postgres://simcat_reader@${address}?passfile=${passfile}${quote}`,
     dataDirectory: join(directory, "data"),
+    /** False if the server was running already. */
     started: session.started,
+    /** Whether this call created the database. */
     created,
     ensureRunning,
+    /** Detaches from the server. The last client stops it. */
     stop: () => withLock(stateDir, () => closeSession(server, session.client), AbortSignal.timeout(60_000)),
   };
 }

@@ -4,39 +4,33 @@ import { createRandom, type Random } from "./random.ts";
 import { COURSES, FIRST_NAMES, LAST_NAMES, PLACES, THEMES } from "./vocabulary.ts";
 
 /** All libraries of the service, in the order of the listing. */
-export interface Organization {
-  readonly size: number;
-  /** Returns the same array until the next change. */
-  libraries(): readonly MockLibrary[];
-  get(owner: string, name: string): MockLibrary | undefined;
-  /** Adds a library, or replaces the one with the same owner and name. */
-  put(library: MockLibrary): void;
-  remove(owner: string, name: string): void;
-  /** Libraries removed by an edit, which another edit may restore. */
-  readonly removed: MockLibrary[];
-}
+export type Organization = ReturnType<typeof organizationOf>;
 
 /** Creates an organization that has exactly these libraries. */
-export function organizationOf(libraries: Iterable<MockLibrary>): Organization {
+export function organizationOf(libraries: Iterable<MockLibrary>) {
   // The length says where the owner ends, whatever characters the two names contain.
   const keyOf = (owner: string, name: string) => `${owner.length}:${owner}${name}`;
   const byKey = new Map(Array.from(libraries, (library) => [keyOf(library.owner, library.name), library]));
   let list: readonly MockLibrary[] | null = null;
+  const removed: MockLibrary[] = [];
   return {
-    removed: [],
+    /** Libraries removed by an edit, which another edit may restore. */
+    removed,
     get size() {
       return byKey.size;
     },
-    libraries() {
+    /** Returns the same array until the next change. */
+    libraries(): readonly MockLibrary[] {
       list ??= [...byKey.values()];
       return list;
     },
-    get: (owner, name) => byKey.get(keyOf(owner, name)),
-    put(library) {
+    get: (owner: string, name: string) => byKey.get(keyOf(owner, name)),
+    /** Adds a library, or replaces the one with the same owner and name. */
+    put(library: MockLibrary): void {
       byKey.set(keyOf(library.owner, library.name), library);
       list = null;
     },
-    remove(owner, name) {
+    remove(owner: string, name: string): void {
       if (byKey.delete(keyOf(owner, name))) list = null;
     },
   };

@@ -93,17 +93,10 @@ interface MockServiceOptions {
   readonly editEvery?: number | null;
 }
 
-export interface MockService {
-  /** Without a trailing slash. */
-  readonly url: string;
-  /** Stops the edits and the server, and destroys all sockets. */
-  stop(): Promise<void>;
-}
-
 const HOST = "127.0.0.1";
 
 /** Starts a mock of the service. Rejects with the system's error if the port is taken. */
-export async function startMockService(options: MockServiceOptions): Promise<MockService> {
+export async function startMockService(options: MockServiceOptions) {
   const { organization, apiKey, port = 0, seed = 1, editEvery = null } = options;
   const server = createServer(SERVER_OPTIONS, (req, res) => {
     const { status, value } = findAnswer(organization, apiKey, req, parseRoute(req.url ?? ""));
@@ -115,8 +108,10 @@ export async function startMockService(options: MockServiceOptions): Promise<Moc
   const edit = () => editRandomly(organization, random, UTC_DATES);
   const timer = editEvery === null ? undefined : setInterval(edit, editEvery);
   return {
+    /** Without a trailing slash. */
     url: `http://${HOST}:${opened.port}`,
-    stop() {
+    /** Stops the edits and the server, and destroys all sockets. */
+    stop(): Promise<void> {
       clearInterval(timer);
       return opened.close();
     },
