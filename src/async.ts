@@ -1,3 +1,5 @@
+import { once } from "node:events";
+
 /** The part of an AbortSignal that waiting needs. Every AbortSignal has it. */
 export interface StopSignal {
   readonly aborted: boolean;
@@ -26,15 +28,8 @@ export function sleep(ms: number, signal: StopSignal): Promise<void> {
 }
 
 /** Resolves when the signal is aborted. Does not keep the process alive. */
-export function aborted(signal: StopSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const onAbort = () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    };
-    signal.addEventListener("abort", onAbort);
-  });
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 /** Settles like `work`, but rejects with the signal's reason as soon as the signal is aborted. */
@@ -113,23 +108,4 @@ export async function* concurrently<T, Result>(
     while (running > 0) await untilReady();
   }
   if (errors.length > 0) throw errors[0];
-}
-
-/**
- * Calls `check` until it returns a value other than null, at intervals that grow from 5 to 100 ms.
- * @returns that value, or null after `timeoutMs`
- */
-export async function poll<T>(
-  check: () => T | null | Promise<T | null>,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<T | null> {
-  const end = performance.now() + timeoutMs;
-  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.5, 100)) {
-    signal.throwIfAborted();
-    const result = await check();
-    if (result !== null) return result;
-    if (performance.now() > end) return null;
-    await sleep(pauseMs, signal);
-  }
 }

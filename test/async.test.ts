@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { aborted, concurrently, poll, sleep, unlessAborted, withTimeout } from "../src/async.ts";
+import { aborted, concurrently, sleep, unlessAborted, withTimeout } from "../src/async.ts";
 
 const never = new AbortController().signal;
 const pending = new Promise<never>(() => {});
@@ -47,23 +47,6 @@ test("unlessAborted returns the result, or rejects with the reason of the signal
 test("withTimeout returns the result, or says that it took too long", async () => {
   await expect(withTimeout(Promise.resolve(7), 60_000)).resolves.toBe(7);
   await expect(withTimeout(pending, 1)).resolves.toBe("timeout");
-});
-
-describe("poll", () => {
-  test("returns the first value that is not null", async () => {
-    let calls = 0;
-    await expect(poll(() => (++calls < 3 ? null : calls), 60_000, never)).resolves.toBe(3);
-  });
-
-  test("returns null after the time-out, but checks at least once", async () => {
-    await expect(poll(() => null, 0, never)).resolves.toBeNull();
-    await expect(poll(() => "now", 0, never)).resolves.toBe("now");
-  });
-
-  test("rejects with the reason of the signal", async () => {
-    const reason = new Error("stop");
-    await expect(poll(() => null, 60_000, AbortSignal.abort(reason))).rejects.toBe(reason);
-  });
 });
 
 describe("concurrently", () => {

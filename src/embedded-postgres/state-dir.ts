@@ -5,7 +5,7 @@ import { link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createConnection, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { poll } from "../async.ts";
+import { sleep } from "../async.ts";
 import { ConfigurationError, hasErrorCode } from "../errors.ts";
 
 export interface StateDirOptions {
@@ -74,6 +74,8 @@ function nearestExisting(directory: string): string {
   return existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
+const RETRY_LOCK_MS = 50;
+
 /**
  * Runs `work` while no other process of this machine works in the directory. The lock is a listening local socket, which the
  * system closes when its owner dies, so it is never stale. Only macOS keeps a file.
@@ -81,11 +83,12 @@ function nearestExisting(directory: string): string {
 export async function withLock<T>(stateDir: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const prefix = { linux: "\0", win32: "\\\\.\\pipe\\" }[process.platform as string] ?? `${tmpdir()}/`;
   const path = `${prefix}simcat-${await readLockName(stateDir)}`;
-  const lock = await poll(() => tryToListen(path), Number.POSITIVE_INFINITY, signal);
+  let lock = await tryToListen(path);
+  for (; lock === null; lock = await tryToListen(path)) await sleep(RETRY_LOCK_MS, signal);
   try {
     return await work();
   } finally {
-    lock?.close();
+    lock.close();
   }
 }
 
