@@ -70,9 +70,6 @@ function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException):
   );
 }
 
-/** The request may have a body, which is not read, so the connection is closed. */
-const CLOSE = { connection: "close" };
-
 async function route(
   { method = "", url = "", headers }: IncomingMessage,
   names: readonly string[],
@@ -80,10 +77,10 @@ async function route(
 ): Promise<Answer> {
   if (!isAllowedHost(headers.host, names)) {
     const body = `this server answers only requests to an IP address or to ${names.join(", ")}; add other host names to SIMCAT_HTTP_ALLOWED_HOSTS\n`;
-    return { status: 421, body, headers: CLOSE };
+    return { status: 421, body };
   }
   if (method !== "GET" && method !== "HEAD")
-    return { status: 405, body: "only GET and HEAD are allowed\n", headers: { allow: "GET, HEAD", ...CLOSE } };
+    return { status: 405, body: "only GET and HEAD are allowed\n", headers: { allow: "GET, HEAD" } };
   const [path = ""] = url.split("?");
   const found = Object.hasOwn(routes, path) ? routes[path] : undefined;
   return found?.() ?? { status: 404, body: `not found; the paths are ${Object.keys(routes).join(", ")}\n` };
