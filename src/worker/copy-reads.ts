@@ -12,15 +12,6 @@ export type Basics = Awaited<ReturnType<typeof readBasics>>;
 /** The figures of the copy. Reading them scans the tables of libraries and rejects, which takes seconds for a million rows. */
 export type CopyFigures = Awaited<ReturnType<typeof readFigures>>;
 
-/** The copy as it was last read. Both parts are null before their first successful read. */
-export interface CopyState {
-  readonly basics: Basics | null;
-  /** Null also if the last read of them failed: old figures would look like a copy that is not updated. */
-  readonly figures: CopyFigures | null;
-  /** Why the basics could not be read now; null if they could. */
-  readonly error: Error | null;
-}
-
 export type CopyReads = ReturnType<typeof createCopyReads>;
 
 const SHOWN_RUNS = 30;
@@ -33,11 +24,15 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
   const basics = createCache(() => readWithin(pool(), BASICS_WAIT_MS, readParts), BASICS_WAIT_MS);
   const figures = createCache(() => readWithin(pool(), FIGURES_TIMEOUT_MS, readFigures), FIGURES_WAIT_MS);
   return {
-    /** Waits up to three seconds for the basics and one more for the figures. */
-    async read(): Promise<CopyState> {
+    /**
+     * Waits up to three seconds for the basics and one more for the figures. Both are null before their first successful read.
+     * `error`: why the basics could not be read now.
+     */
+    async read() {
       const { value, error } = await basics.get();
       // An unreachable database is not asked for more, because a client is waiting.
       if (value !== null && error === null) await figures.get();
+      // If the last read of them failed, old figures would look like a copy that is not updated.
       const counted = figures.last();
       return { basics: value, figures: counted.error === null ? counted.value : null, error };
     },
@@ -111,13 +106,13 @@ const AGE_PER_READ = 20;
 /** Concurrent callers share one read. A read that fails leaves the last value. */
 function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
   let last: { readonly value: T | null; readonly error: Error | null } = { value: null, error: null };
-  let lastStartedAt = Number.NEGATIVE_INFINITY;
-  let freshUntil = Number.NEGATIVE_INFINITY;
-  let expiredAt = Number.NEGATIVE_INFINITY;
+  let isExpired = false;
+  let freshUntil = 0;
   let reading: Promise<void> | null = null;
-  const isFresh = () => lastStartedAt > expiredAt && performance.now() < freshUntil;
   const readAgain = async () => {
     const startedAt = performance.now();
+    isExpired = false;
+    freshUntil = 0;
     let keepMs = MIN_AGE_MS;
     try {
       last = { value: await read(), error: null };
@@ -125,7 +120,6 @@ function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
     } catch (thrown) {
       last = { ...last, error: toError(thrown) };
     }
-    lastStartedAt = startedAt;
     freshUntil = performance.now() + keepMs;
     reading = null;
   };
@@ -133,7 +127,7 @@ function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
     /** Waits up to `waitMs` for a fresh value. */
     async get() {
       const giveUpAt = performance.now() + waitMs;
-      while (!isFresh()) {
+      while (isExpired || performance.now() >= freshUntil) {
         reading ??= readAgain();
         if ((await withTimeout(reading, giveUpAt - performance.now())) === "timeout")
           return { ...last, error: noAnswer(waitMs) };
@@ -143,7 +137,7 @@ function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
     last: () => last,
     /** Discards what was read, or began to be read, before this call. */
     expire() {
-      expiredAt = performance.now();
+      isExpired = true;
     },
   };
 }

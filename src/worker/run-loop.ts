@@ -21,7 +21,7 @@ import { DAY_MS, formatDuration } from "../units.ts";
 import type { CopyReads } from "./copy-reads.ts";
 import type { Metrics, MissReason } from "./metrics.ts";
 import type { Schedule } from "./schedule.ts";
-import type { StatusSources, WorkerState } from "./worker-status.ts";
+import type { CurrentRun, StatusSources, WorkerState } from "./worker-status.ts";
 
 /** The dependencies of the loop and of its runs. */
 export interface WorkerContext extends StatusSources {
@@ -94,10 +94,11 @@ async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolea
  */
 async function runScheduled(context: WorkerContext, signal: AbortSignal): Promise<RunResult | null> {
   const { state, metrics, log, reads, schedule } = context;
-  state.current = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
+  const current: CurrentRun = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };
+  state.current = current;
   try {
     // If the database is unreachable afterwards, probes and the page still show this run.
-    const result = await context.run([metrics, observeProgress(state), { finished: reads.refresh }]);
+    const result = await context.run([metrics, observeProgress(current), { finished: reads.refresh }]);
     const { id, status, error: message } = result.summary;
     void context.sendMessage(result.summary);
     const isTrouble = status !== "ok" && status !== "partial";
@@ -116,11 +117,9 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
   }
 }
 
-function observeProgress(state: WorkerState): RunObserver {
+function observeProgress(current: CurrentRun): RunObserver {
   return {
     event(event) {
-      const { current } = state;
-      if (current === null) return;
       if (event.kind === "started") current.id = event.id;
       if (event.kind === "planned") current.toRead = event.toRead;
       if (event.kind === "stored") current.progressAt = performance.now();
@@ -128,7 +127,7 @@ function observeProgress(state: WorkerState): RunObserver {
     },
     service(event) {
       const isContent = event.kind === "request" && event.operation === "scenarios" && event.outcome === "2xx";
-      if (isContent && state.current !== null) state.current.progressAt = performance.now();
+      if (isContent) current.progressAt = performance.now();
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Pool } from "../db/connect.ts";
 import { schemaFault } from "../db/schema-state.ts";
 import { formatCount, formatInstant, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
-import type { Basics, CopyFigures, CopyReads, CopyState } from "./copy-reads.ts";
+import type { Basics, CopyFigures, CopyReads } from "./copy-reads.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** The state of the worker that is in no table: written by the run loop, read by the HTTP routes. */
@@ -20,7 +20,7 @@ export interface WorkerState {
     | null;
 }
 
-interface CurrentRun {
+export interface CurrentRun {
   /** Null until the run has its row in `sync_runs`. */
   id: number | null;
   readonly startedAt: Date;
@@ -40,18 +40,10 @@ interface StatusReason {
   readonly message: string;
 }
 
+type AddReason = (code: string, message: string) => void;
+
 /** The state of the worker and its copy at one moment. `/readyz`, the metrics and the status page are made from it. */
-export interface WorkerStatus extends Pick<WorkerState, "current">, Pick<CopyState, "basics" | "figures"> {
-  readonly ready: boolean;
-  /** Why it is not ready, then the problems that do not affect readiness. Empty only if the copy is up to date. */
-  readonly reasons: readonly StatusReason[];
-  /** By the local clock, like `nextRun`. */
-  readonly now: Date;
-  readonly nextRun: Date;
-  readonly intervalMs: number;
-  /** Time since the last good run ended; null before the first. */
-  readonly sinceGoodRunMs: number | null;
-}
+export type WorkerStatus = Awaited<ReturnType<ReturnType<typeof createStatusReader>>>;
 
 export interface StatusSources {
   readonly state: Readonly<WorkerState>;
@@ -84,100 +76,89 @@ export function createStatusReader(
     return Math.max(sinceEnd, performance.now() - firstSeen.at);
   }
 
-  return async (): Promise<WorkerStatus> => {
-    const copy = await reads.read();
-    const { basics, figures } = copy;
+  return async () => {
+    const { basics, figures, error } = await reads.read();
     const sinceGoodRunMs = measureSinceGoodRun(basics);
     const lateAfterMs = schedule.lateAfterMs();
     const isLate = (at: Date) => basics !== null && basics.now().getTime() - at.getTime() > lateAfterMs;
     const isStale = sinceGoodRunMs !== null && sinceGoodRunMs > lateAfterMs;
     const isProgressing = performance.now() - (state.current?.progressAt ?? Number.NEGATIVE_INFINITY) <= stuckAfterMs;
-    const late = judgeLastGoodRun(basics, isStale);
-    const blocking = [...judgeDatabase(copy, signal.aborted), ...(isProgressing ? [] : late)];
-    const others = [
-      ...(isProgressing ? late : []),
-      ...judgePause(schedule.pausedUntil()),
-      ...judgeLastRun(state, basics),
-      ...(sinceGoodRunMs === null ? [] : judgeContent(figures, isLate, isStale)),
-    ];
+    let ready = true;
+    const reasons: StatusReason[] = [];
+    const add: AddReason = (code, message) => reasons.push({ code, message: mask(message) });
+    const block: AddReason = (code, message) => {
+      ready = false;
+      add(code, message);
+    };
+
+    const fault = basics && schemaFault(basics.schema);
+    if (signal.aborted) block("stopping", "the worker is stopping");
+    else if (error !== null) block("database_unreachable", error.message);
+    else if (basics === null) block("starting", "the worker is waiting for its database");
+    else if (fault !== null) block(fault.code, `${fault.problem}; ${fault.hint}`);
+
+    const last = basics?.lastGoodRun;
+    const addLate = isProgressing ? add : block;
+    if (last === null) addLate("no_good_run", "no run of all libraries has succeeded yet");
+    if (isStale)
+      addLate("stale", `the last good run (${last?.id}) is older than three due runs; the copy may be out of date`);
+
+    const until = schedule.pausedUntil();
+    if (until !== null) {
+      const skipped = "runs that are due until then are skipped";
+      add("retry_after", `the service asked for no requests until ${formatInstant(until)}; ${skipped}`);
+    }
+    // The next good run of any process ends the trouble, but does not show that this one's configuration is valid.
+    const { trouble } = state;
+    const isOver = trouble !== null && trouble.code !== "configuration" && (last?.id ?? 0) > trouble.runId;
+    if (trouble !== null && !isOver) add(trouble.code, trouble.message);
+    else if (last?.status === "held") add("held", last.error ?? "a guard held removals");
+    if (last) addContent(figures, isLate, isStale, add);
     return {
-      ready: blocking.length === 0,
-      reasons: [...blocking, ...others].map(({ code, message }) => ({ code, message: mask(message) })),
+      ready,
+      /** Why it is not ready, then the problems that do not affect readiness. Empty only if the copy is up to date. */
+      reasons,
       current: state.current,
       basics,
       figures,
+      /** By the local clock, like `nextRun`. */
       now: new Date(),
       nextRun: schedule.next(),
       intervalMs: schedule.intervalMs(),
+      /** Time since the last good run ended; null before the first. */
       sinceGoodRunMs,
     };
   };
 }
 
-function judgeDatabase({ basics, error }: CopyState, isStopping: boolean): StatusReason[] {
-  if (isStopping) return [{ code: "stopping", message: "the worker is stopping" }];
-  if (error !== null) return [{ code: "database_unreachable", message: error.message }];
-  if (basics === null) return [{ code: "starting", message: "the worker is waiting for its database" }];
-  const fault = schemaFault(basics.schema);
-  return fault === null ? [] : [{ code: fault.code, message: `${fault.problem}; ${fault.hint}` }];
-}
-
-function judgeLastGoodRun(basics: Basics | null, isStale: boolean): StatusReason[] {
-  if (basics?.lastGoodRun === null)
-    return [{ code: "no_good_run", message: "no run of all libraries has succeeded yet" }];
-  const message = `the last good run (${basics?.lastGoodRun.id}) is older than three due runs; the copy may be out of date`;
-  return isStale ? [{ code: "stale", message }] : [];
-}
-
-function judgePause(until: Date | null): StatusReason[] {
-  if (until === null) return [];
-  const message = `the service asked for no requests until ${formatInstant(until)}; runs that are due until then are skipped`;
-  return [{ code: "retry_after", message }];
-}
-
-/** The trouble of this worker's last run until the next good run of any process; otherwise a held last run. */
-function judgeLastRun({ trouble }: WorkerState, basics: Basics | null): StatusReason[] {
-  const last = basics?.lastGoodRun ?? null;
-  // A run of another process does not show that this one's configuration is valid.
-  const isOver = trouble !== null && trouble.code !== "configuration" && (last?.id ?? 0) > trouble.runId;
-  if (trouble !== null && !isOver) return [trouble];
-  return last?.status === "held" ? [{ code: "held", message: last.error ?? "a guard held removals" }] : [];
-}
-
 const NAMED_LIBRARIES = 3;
 
-/** Libraries that fail, items that cannot be stored, and content that is missing although runs succeed. */
-function judgeContent(figures: CopyFigures | null, isLate: (at: Date) => boolean, isStale: boolean): StatusReason[] {
+/** Adds libraries that fail, items that cannot be stored, and content that is missing although runs succeed. */
+function addContent(figures: CopyFigures | null, isLate: (at: Date) => boolean, isStale: boolean, add: AddReason) {
   if (figures === null) {
-    const message = "the libraries could not be counted: no privilege on simcat_report, or their tables are locked";
-    return [{ code: "freshness_unknown", message }];
+    const why = "no privilege on simcat_report, or their tables are locked";
+    return add("freshness_unknown", `the libraries could not be counted: ${why}`);
   }
   const { failing, rejects, completeAsOf, seenAsOf, behind } = figures;
-  const reasons: StatusReason[] = [];
   if (failing.total > 0) {
     const named = failing.shown.slice(0, NAMED_LIBRARIES);
     const left = failing.total - named.length;
     const names = `${named.map(formatKey).join(", ")}${left > 0 ? ` and ${formatCount(left)} more` : ""}`;
     const count = plural(failing.total, "library fails", "libraries fail");
-    reasons.push({ code: "failing_libraries", message: `${count}: ${names}; simcat status lists the errors` });
+    add("failing_libraries", `${count}: ${names}; simcat status lists the errors`);
   }
   if (rejects.total > 0) {
     const items = plural(rejects.total, "received item");
-    reasons.push({ code: "open_rejects", message: `${items} could not be stored; simcat status lists them` });
+    add("open_rejects", `${items} could not be stored; simcat status lists them`);
   }
-  const incomplete = (message: string) => reasons.push({ code: "incomplete", message });
-  if (completeAsOf === null || seenAsOf === null) incomplete("no run has seen and stored every library yet");
+  if (completeAsOf === null || seenAsOf === null) add("incomplete", "no run has seen and stored every library yet");
   else if (behind > 0 && isLate(completeAsOf)) {
-    const libraries = plural(behind, "library is", "libraries are");
-    incomplete(
-      `${libraries} behind by more than three due runs; the copy is complete as of ${formatInstant(completeAsOf)}`,
-    );
+    const late = `${plural(behind, "library is", "libraries are")} behind by more than three due runs`;
+    add("incomplete", `${late}; the copy is complete as of ${formatInstant(completeAsOf)}`);
   } else if (isLate(seenAsOf) && !isStale) {
-    incomplete(
-      `the copy shows the service as of ${formatInstant(seenAsOf)}: later listings came from a cache or were incomplete, or a run took longer than three due runs`,
-    );
+    const why = "later listings came from a cache or were incomplete, or a run took longer than three due runs";
+    add("incomplete", `the copy shows the service as of ${formatInstant(seenAsOf)}: ${why}`);
   }
-  return reasons;
 }
 
 /** The body of `/readyz`. Times are ISO texts. */

@@ -382,7 +382,7 @@ describe("the report", () => {
   test("has one item for libraries that fail for the same reason", () => {
     const reason = "server_error: GET … answered 500: boom";
     const failing = ["Fire", "Water"].map((name) => ({
-      ...{ owner: "ann", name, failures: 2, openRejects: 0, lastGoodAt: null, total: 53, reason, alike: 52 },
+      ...{ owner: "ann", name, failures: 2, openRejects: 0, lastSuccessAt: null, total: 53, reason, alike: 52 },
       lastError: `server_error: GET /libs/ann/${name} answered 500: boom`,
     }));
     const other = { ...failing[0], name: "Wind", reason: "not_found", alike: 1, lastError: "not_found: GET /x" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
-import type { Basics, CopyFigures, CopyState } from "../../src/worker/copy-reads.ts";
+import type { Basics, CopyFigures, CopyReads } from "../../src/worker/copy-reads.ts";
 import { createStatusReader, createWorkerState, type WorkerState } from "../../src/worker/worker-status.ts";
 import { figuresOf } from "./status-values.ts";
 
@@ -25,7 +25,7 @@ const basics = (rest: Partial<Basics> = {}): Basics => ({
 
 const figures = (rest: Partial<CopyFigures> = {}) => figuresOf({ completeAsOf: ago(10), seenAsOf: ago(10), ...rest });
 
-interface Facts extends Partial<CopyState> {
+interface Facts extends Partial<Awaited<ReturnType<CopyReads["read"]>>> {
   readonly state?: Partial<WorkerState>;
   /** How long ago the third-last tick was due. */
   readonly lateAfterMs?: number;

@@ -66,7 +66,8 @@ export function htmlTable<Row>(rows: readonly Row[], columns: readonly Column<Ro
 export interface FailingLibrary extends LibraryKey {
   readonly failures: number;
   readonly openRejects?: number;
-  readonly lastGoodAt: Date | null;
+  /** Of the last whole read. */
+  readonly lastSuccessAt: Date | null;
   readonly lastError: string | null;
   /** The error without the name of the library. */
   readonly reason?: string | null;
@@ -85,10 +86,10 @@ export function failingList(
   rest: string,
 ): Html {
   const formatOne = (library: FailingLibrary) => {
-    const { failures, openRejects = 0, lastGoodAt } = library;
+    const { failures, openRejects = 0, lastSuccessAt } = library;
     const failed = failures === 1 ? "failed once" : `failed ${formatCount(failures)} times in a row`;
     const counts = [failures > 0 ? failed : "", openRejects > 0 ? plural(openRejects, "open reject") : ""];
-    return html`${libraryName(library)} <small>${counts.filter(Boolean).join(", ")}; last good copy: ${formatTime(lastGoodAt)}</small>`;
+    return html`${libraryName(library)} <small>${counts.filter(Boolean).join(", ")}; last good copy: ${formatTime(lastSuccessAt)}</small>`;
   };
   const groups = group(libraries, (library) => library.reason ?? library);
   const items = [...groups.values()].map((alike) => {

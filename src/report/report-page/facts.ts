@@ -113,7 +113,7 @@ FROM simcat_report.run_history ORDER BY run_id DESC LIMIT 40`;
 
 /** `total`: how many libraries fail. A few of each error come first, so that a frequent error does not hide the others. */
 const FAILING = `
-SELECT owner, library_name AS name, failures, open_rejects AS "openRejects", last_whole_read_at AS "lastGoodAt",
+SELECT owner, library_name AS name, failures, open_rejects AS "openRejects", last_whole_read_at AS "lastSuccessAt",
   last_error AS "lastError", count(*) OVER () AS total, ${FAILURE_REASON} AS reason, count(*) OVER alike AS alike
 FROM simcat_report.library_freshness WHERE ${OF_OWNERS} AND (failures > 0 OR open_rejects > 0)
 WINDOW alike AS (PARTITION BY ${FAILURE_REASON})
