@@ -13,13 +13,7 @@ import type { BoundStatement } from "../db/statement.ts";
 import type { LibraryKey, ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
 
 /** How the rows of a library differ from its content; `kind` and `columns` are those of its own row. */
-export interface ContentDifference extends Omit<RowDifference, "id"> {
-  readonly key: LibraryKey;
-  /** How many of its scenarios differ. */
-  readonly counts: Readonly<Record<DifferenceKind, number>>;
-  /** The first MAX_EXAMPLES scenarios of each kind. */
-  readonly examples: readonly RowDifference[];
-}
+export type ContentDifference = ReturnType<typeof toDifference>;
 
 /** Characters of the items that differ from their rows which are kept, in case that the list repeats them. */
 const KEPT_CHARS = 2 ** 20;
@@ -65,7 +59,7 @@ export function compareContent(stored: StoredRows, listed: ListedLibrary) {
       waiting = waiting.filter((one) => one.id !== id);
     },
   };
-  /** Returns how the rows differ, null if they do not, and the number of compared scenarios. */
+  /** Returns how the rows differ, null if they do not, and how many scenarios were compared. */
   const finish = async ({ metadata, rejects }: ReceivedContent) => {
     // The row of an item that could not be read stays, so its absence from the good ones means nothing.
     const isWhole = rejects.every(({ kind }) => kind !== "scenario");
@@ -73,7 +67,7 @@ export function compareContent(stored: StoredRows, listed: ListedLibrary) {
     const { kind, columns } = await compare(differentLibrary(stored, { listed, metadata }), ...unlisted);
     const agrees = kind === "content" && columns.length === 0 && differing.size === 0;
     const difference = agrees ? null : toDifference(listed.key, kind, columns, differing.values());
-    return { difference, scenarios: seen.size };
+    return { difference, compared: seen.size };
   };
   return { sink, finish };
 }
@@ -84,7 +78,7 @@ export function toDifference(
   kind: DifferenceKind,
   columns: RowDifference["columns"] = [],
   scenarios: Iterable<RowDifference> = [],
-): ContentDifference {
+) {
   const counts = { missing: 0, removed: 0, unlisted: 0, content: 0 };
   const examples = [...scenarios].filter((one) => ++counts[one.kind] <= MAX_EXAMPLES);
   return { key, kind, columns, counts, examples };

@@ -35,22 +35,7 @@ export interface LibraryDifference extends ContentDifference {
   readonly removalHeldAt: Date | null;
 }
 
-export interface VerifyReport {
-  readonly agrees: boolean;
-  readonly durationMs: number;
-  /** Listed libraries in scope. */
-  readonly listed: number;
-  /** Compared scenarios. */
-  readonly scenarios: number;
-  readonly differences: readonly LibraryDifference[];
-  readonly unread: readonly LibraryFailure[];
-  /** Items that could not be compared because they are rejects, with the reason of the first; null: an entry without a readable key. */
-  readonly rejected: readonly { readonly key: LibraryKey | null; readonly count: number; readonly reason: string }[];
-  /** Why the listing is incomplete, so that libraries that it lacks were not compared; null if it is complete. */
-  readonly incomplete: string | null;
-  /** Libraries that differed in the first comparison and agreed in the second. */
-  readonly passing: number;
-}
+export type VerifyReport = Awaited<ReturnType<typeof verifyStored>>;
 
 /**
  * Compares the service with the database and writes nothing. Libraries that differ are compared a second time, because an
@@ -58,7 +43,7 @@ export interface VerifyReport {
  * @throws UsageError for a selected owner or library that is unknown on both sides; the errors of reading a listing;
  *   UnauthorizedError if the service revokes the key, SourceUnavailableError if the circuit breaker opens
  */
-export async function verifyStored(tools: CompareTools, asked: Selection, signal: AbortSignal): Promise<VerifyReport> {
+export async function verifyStored(tools: CompareTools, asked: Selection, signal: AbortSignal) {
   const startedAt = performance.now();
   const { pool, source } = tools;
   const sides = await readSides(tools, signal);
@@ -67,6 +52,7 @@ export async function verifyStored(tools: CompareTools, asked: Selection, signal
   // A library that was removed after the listing was read is compared again too.
   const gone = findings.unread.filter(({ code }) => code === "not_found");
   const suspects = [...findings.differences, ...gone].map(({ key }) => key);
+  /** Libraries that differed in the first comparison and agreed in the second. */
   let passing = 0;
   if (suspects.length > 0) {
     const isSuspect = selectorOf({ libraries: suspects, owners: [] });
@@ -117,14 +103,19 @@ async function compareSides(
   signal: AbortSignal,
 ) {
   const { service, settings, onEvent } = tools;
+  const { incomplete } = listing;
   const listed = [...listing.libraries].filter(({ key }) => isInScope(key));
   const differences: LibraryDifference[] = [];
   const unread: LibraryFailure[] = [];
-  // That the listing is one page of several is no entry that could be corrected: `incomplete` says it.
+  /**
+   * Items that could not be compared because they are rejects, with the reason of the first; null: an entry without a readable key.
+   * That the listing is one page of several is no entry that could be corrected: `incomplete` says it.
+   */
   const rejected = listing.rejects
     .filter(({ key, code }) => (key === null || isInScope(key)) && code !== "paged_answer")
     .map(({ key, reason }) => ({ key, count: 1, reason }));
-  let compared = 0;
+  /** Compared scenarios. */
+  let scenarios = 0;
   const addOneSided = (key: LibraryKey, kind: DifferenceKind, heldAt: number | null = null) =>
     differences.push({
       ...toDifference(key, kind),
@@ -142,7 +133,7 @@ async function compareSides(
   }
   // Only if none of the others could be read, the service counts as down because of these.
   both.sort(([, a], [, b]) => Number(hasFailed(a)) - Number(hasFailed(b)));
-  for (const { key, state, sync } of listing.incomplete === null ? stored.values() : []) {
+  for (const { key, state, sync } of incomplete === null ? stored.values() : []) {
     const isMissing = state === "live" && isInScope(key) && listing.libraries.find(key) === undefined;
     if (isMissing && !isUnseen(sync?.contentReadAt ?? 0)) addOneSided(key, "unlisted", sync?.removalHeldAt);
   }
@@ -156,8 +147,8 @@ async function compareSides(
     const read = await service.readContent({ ...key, failedBefore: hasFailed(row) }, sink, signal);
     breaker.reset();
     hasRead = true;
-    const { scenarios, difference } = await finish(read);
-    compared += scenarios;
+    const { compared, difference } = await finish(read);
+    scenarios += compared;
     if (difference !== null)
       differences.push({ ...difference, remedy: remedyFor(listed, row, read, now, settings), removalHeldAt: null });
     const [first] = read.rejects;
@@ -183,8 +174,7 @@ async function compareSides(
     compare(listed, row).catch((error) => fail(listed.key, row, error)),
   );
   for await (const _ of comparisons);
-  const { incomplete } = listing;
-  return { listed: listed.length, scenarios: compared, differences, unread, rejected, incomplete };
+  return { listed: listed.length, scenarios, differences, unread, rejected, incomplete };
 }
 
 /** A sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */
