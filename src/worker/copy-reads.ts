@@ -20,8 +20,8 @@ const FIGURES_WAIT_MS = 1_000;
 const FIGURES_TIMEOUT_MS = 60_000;
 
 export function createCopyReads(pool: () => Pool | null, schema: Schema) {
-  const readParts = (one: Connection) => readBasics(one, schema);
-  const basics = createCache(() => readWithin(pool(), BASICS_WAIT_MS, readParts), BASICS_WAIT_MS);
+  const readOwn = (connection: Connection) => readBasics(connection, schema);
+  const basics = createCache(() => readWithin(pool(), BASICS_WAIT_MS, readOwn), BASICS_WAIT_MS);
   const figures = createCache(() => readWithin(pool(), FIGURES_TIMEOUT_MS, readFigures), FIGURES_WAIT_MS);
   return {
     /**
@@ -61,22 +61,20 @@ async function readBasics(connection: Connection, own: Schema) {
 /** Fails if the role may not read the views of simcat_report, or if their tables are locked. */
 async function readFigures(connection: Connection) {
   const counts = await readCopyCounts(connection, "tables");
-  const { rows } = await connection.query<Freshness>(
+  const { rows } = await connection.query<{
+    database: string;
+    /** Null before every library has been stored once. */
+    completeAsOf: Date | null;
+    /** The service as the last run that saw everything knew it: its start, or the time of a cached listing. */
+    seenAsOf: Date | null;
+    /** Libraries whose content is known to be older than the last whole run. */
+    behind: number;
+  }>(
     `SELECT current_database() AS database, c.complete_as_of AS "completeAsOf", c.libraries_behind AS behind,
        least(r.started_at, r.listing_as_of) AS "seenAsOf"
      FROM simcat_report.data_complete_as_of c LEFT JOIN simcat.sync_runs r ON r.id = c.last_whole_run_id`,
   );
   return { ...counts, ...oneRow({ rows }) };
-}
-
-interface Freshness {
-  readonly database: string;
-  /** Null before every library has been stored once. */
-  readonly completeAsOf: Date | null;
-  /** The service as the last run that saw everything knew it: its start, or the time of a cached listing. */
-  readonly seenAsOf: Date | null;
-  /** Libraries whose content is known to be older than the last whole run. */
-  readonly behind: number;
 }
 
 /** Gives up after `timeoutMs` and closes the connection, because a probe must not keep one that a run needs. */

@@ -45,8 +45,10 @@ export async function openHttpServer(
     const { status = 200, body, headers } = answer;
     response.writeHead(status, { ...HEADERS, "content-length": Buffer.byteLength(body), ...headers }).end(body);
   });
-  await once(server.listen(port, host), "listening").catch((cause) => {
-    throw cannotListen(host, port, cause);
+  await once(server.listen(port, host), "listening").catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
+    const hint = "set SIMCAT_HTTP_HOST and SIMCAT_HTTP_PORT to a free address (port 0: any free port)";
+    throw new ConfigurationError(`cannot listen on ${host} port ${port}: ${why} (${cause.code})`, { hint, cause });
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
@@ -60,14 +62,6 @@ export async function openHttpServer(
       clearTimeout(timer);
     },
   };
-}
-
-function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): ConfigurationError {
-  const why = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
-  return new ConfigurationError(
-    `cannot listen on ${host} port ${port}: ${why} (${cause.code}); set SIMCAT_HTTP_HOST and SIMCAT_HTTP_PORT to a free address (port 0: any free port)`,
-    { cause },
-  );
 }
 
 async function route(

@@ -81,8 +81,8 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
 /** True if there is no good run without selectors, or if the last one is older than the interval by the database's clock. */
 async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolean> {
   const { basics } = await reads.read();
-  const last = basics?.lastGoodRun ?? null;
-  if (basics === null || last === null) return true;
+  const last = basics?.lastGoodRun;
+  if (!basics || !last) return true;
   if (basics.now().getTime() - last.startedAt.getTime() > schedule.intervalMs()) return true;
   log.info({ code: "run_not_due", run: last.id }, "the last good run is recent enough; waiting for the next tick");
   return false;

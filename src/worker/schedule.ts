@@ -1,4 +1,4 @@
-import { createTask, type Logger } from "node-cron";
+import { createTask } from "node-cron";
 import type { Config } from "../config.ts";
 import { DAY_MS } from "../units.ts";
 
@@ -6,8 +6,6 @@ export type Schedule = ReturnType<typeof createSchedule>;
 
 const LATE_TICKS = 3;
 const LOOK_AHEAD_TICKS = 100;
-const ignore = () => {};
-const quiet: Logger = { info: ignore, warn: ignore, error: ignore, debug: ignore };
 
 /**
  * When runs are due: by a cron expression, and not during a pause that the service asked for. The configuration has validated
@@ -22,7 +20,7 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
   };
   // By default node-cron drops a tick that is a second late. With a daily schedule that would skip a day.
   const late = { missedExecutionTolerance: 366 * DAY_MS, suppressMissedWarning: true };
-  const task = createTask(schedule, addDueTick, { timezone, ...late, logger: quiet });
+  const task = createTask(schedule, addDueTick, { timezone, ...late });
   task.on("execution:missed", addDueTick);
 
   const longestMs = longestOfThree(task.getNextRuns(LOOK_AHEAD_TICKS));
