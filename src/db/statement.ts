@@ -11,7 +11,7 @@ export interface BoundStatement {
 
 /**
  * SQL with named parameters, such as `$run_id`. The returned function binds values to them; it ignores values that the
- * statement does not name.
+ * statement does not name, and throws a TypeError for a parameter without a value; null is one.
  */
 export function statement(sql: string): (parameters: StatementParameters) => BoundStatement {
   const names: string[] = [];
@@ -19,14 +19,11 @@ export function statement(sql: string): (parameters: StatementParameters) => Bou
     if (!names.includes(name)) names.push(name);
     return `$${names.indexOf(name) + 1}`;
   });
-  return (parameters) => ({ text, values: names.map((name) => lookUp(parameters, name)) });
-}
-
-/** @throws TypeError if the parameter has no value; null is one */
-function lookUp(parameters: StatementParameters, name: string): unknown {
-  const value = parameters[name];
-  if (value === undefined) throw new TypeError(`the statement's parameter $${name} has no value`);
-  return value;
+  return (parameters) => {
+    const missing = names.find((name) => parameters[name] === undefined);
+    if (missing !== undefined) throw new TypeError(`the statement's parameter $${missing} has no value`);
+    return { text, values: names.map((name) => parameters[name]) };
+  };
 }
 
 /** The parameters `$owner` and `$library_name` of statements about many libraries. */

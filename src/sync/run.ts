@@ -103,7 +103,8 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const { listing, plan, verdict, removals } = planned;
   totals.counts.librariesListed = listing.libraries.length + listing.libraries.elsewhere;
   totals.addRejects(listing.rejects);
-  for (const rejects of groupRejects(listing.rejects)) onEvent({ kind: "rejected", key: rejects[0].key, rejects });
+  for (const rejects of groupRejects(listing.rejects))
+    onEvent({ kind: "rejected", key: rejects[0]?.key ?? null, rejects });
   totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
   warnOfListing(totals, planned);
   const held = verdict.kind === "held" ? verdict : null;
@@ -213,16 +214,14 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
   }
 }
 
-type Group = readonly [Reject, ...Reject[]];
-
 /** Groups rejects by their library; those of no library form one group. `Map.groupBy` needs Node 21. */
-function groupRejects(rejects: readonly Reject[]): Group[] {
-  const groups = new Map<string, [Reject, ...Reject[]]>();
+function groupRejects(rejects: readonly Reject[]): Iterable<readonly Reject[]> {
+  const groups = new Map<string | null, Reject[]>();
   for (const reject of rejects) {
-    const text = reject.key === null ? "" : keyText(reject.key);
-    const group = groups.get(text);
-    if (group) group.push(reject);
-    else groups.set(text, [reject]);
+    const text = reject.key && keyText(reject.key);
+    const group = groups.get(text) ?? [];
+    groups.set(text, group);
+    group.push(reject);
   }
-  return [...groups.values()];
+  return groups.values();
 }
