@@ -1,4 +1,4 @@
-import { cumsum, extent, group, pairs } from "d3-array";
+import { cumsum, extent, group, max, pairs } from "d3-array";
 import { format } from "d3-format";
 import { type ScaleLinear, scaleLinear, scaleUtc } from "d3-scale";
 import { area, line as linePath, stack, stackOffsetDiverging } from "d3-shape";
@@ -126,35 +126,36 @@ export function legend(items: readonly LegendItem[]): Html {
 }
 
 /** A line over the area below it. */
-interface LineChart extends PlotOptions {
-  /** In order of `x`. */
-  readonly points: readonly Point[];
-  /** Points that are farther apart are not connected; nothing is known about the time between them. */
-  readonly maxStep: number;
+interface LineChart extends Pick<PlotOptions, "label" | "unit"> {
+  /** The time that the picture shows. Nothing is known about the time after the last point. */
+  readonly from: Date;
+  readonly to: Date;
+  /** In order of time. */
+  readonly points: readonly { readonly at: Date; readonly amount: number }[];
+  /** Points that are farther apart, in milliseconds, are not connected; nothing is known about the time between them. */
+  readonly maxStepMs: number;
   /** The value of the last point, as a text next to it. */
   readonly last: string;
 }
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
+/** A share of the height above the largest amount, for the label of the last one. */
+const HEADROOM = 1.1;
 
-export function lineChart({ points, maxStep, last, ...options }: LineChart): Html {
-  const [x, y] = [options.x.scale, options.y.scale];
-  const gaps = pairs(points, ({ x: from }, { x: to }): Span => [from, to]).filter(
-    ([from, to]) => +to - +from > maxStep,
-  );
-  return plot({ ...options, shades: [...gaps, ...(options.shades ?? [])] }, () => {
-    const parts = group(points, (point) => gaps.filter(([, end]) => point.x >= +end).length);
+export function lineChart({ label, unit, from, to, points, maxStepMs, last }: LineChart): Html {
+  const largest = max(points, ({ amount }) => amount) ?? 0;
+  const x = timeAxis(from, to);
+  const y = amountAxis(scaleLinear([0, Math.max(HEADROOM * largest, 1)], []).nice(4), 4);
+  const gaps = pairs(points, (a, b): Span => [a.at, b.at]).filter(([start, end]) => +end - +start > maxStepMs);
+  const end = points.at(-1);
+  return plot({ label, unit, x, y, shades: [...gaps, [end?.at ?? from, to]] }, () => {
+    const parts = group(points, ({ at }) => gaps.filter(([, end]) => +at >= +end).length);
     const positions = [...parts.values()].map((part) =>
-      thin(part.map((point) => [rounded(x(point.x)), rounded(y(point.y))])),
+      thin(part.map(({ at, amount }) => [rounded(x.scale(at)), rounded(y.scale(amount))])),
     );
     const draw = (shape: (part: [number, number][]) => string | null) => positions.map(shape).join("");
-    const end = points.at(-1);
     return html`<path class="area" d="${draw(area().y0(PLOT.bottom))}"/>
 <path class="curve" d="${draw(linePath())}"/>
-<g class="marks">${end === undefined ? null : drawMark(x(end.x), y(end.y), last)}</g>`;
+<g class="marks">${end === undefined ? null : drawMark(x.scale(end.at), y.scale(end.amount), last)}</g>`;
   });
 }
 

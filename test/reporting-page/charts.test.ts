@@ -113,30 +113,34 @@ describe("columns", () => {
 });
 
 describe("a line", () => {
-  const axis = (...domain: number[]) => ({ scale: scaleLinear().domain(domain), ticks: [] });
-  const chart = { label: "growth", unit: "libraries", x: axis(0, 9_999), y: axis(0, 10), maxStep: 5_000, last: "10" };
+  const at = (seconds: number) => new Date(1_000 * seconds);
+  const chart = { label: "growth", unit: "libraries", from: at(0), to: at(10), maxStepMs: 10_000, last: "10" };
 
-  test("is straight between two points, and ends with its last value", () => {
+  test("is straight between two points, ends with its last value, and has room above that", () => {
     const points = [
-      { x: 0, y: 0 },
-      { x: 4_999.5, y: 10 },
+      { at: at(0), amount: 0 },
+      { at: at(5), amount: 10 },
     ];
     const drawn = lineChart({ ...chart, points });
-    expect(toMarkup(drawn)).toContain('class="curve" d="M44,166L215,24"');
-    expect(toMarkup(drawn)).toContain('<circle class="solid first" cx="215" cy="24" r="3.5"/>');
-    expect(textsOf(drawn)).toEqual(["libraries", "10"]);
+    expect(toMarkup(drawn)).toContain('class="curve" d="M44,166L215,47.7"');
+    expect(toMarkup(drawn)).toContain('<circle class="solid first" cx="215" cy="47.7" r="3.5"/>');
+    const amounts = ["0", "2", "4", "6", "8", "10", "12"];
+    expect(textsOf(drawn)).toEqual(["libraries", ...amounts, "1 Jan", ...Array(5).fill("00:00"), "10"]);
   });
 
-  test("is interrupted where points are missing, and the time between them is shaded", () => {
-    const points = [0, 1, 2, 5, 6].map((at) => ({ x: 1_000 * at, y: 5 }));
-    const drawn = lineChart({ ...chart, points, maxStep: 1_000 });
-    expect(toMarkup(drawn)).toContain('class="curve" d="M44,95L78.2,95L112.4,95M215,95L249.2,95"');
-    expect(spansOf(drawn, "shade")).toEqual([[112.4, 102.6]]);
+  test("is interrupted where points are missing, and the time between and after them is shaded", () => {
+    const points = [0, 1, 2, 5, 6].map((seconds) => ({ at: at(seconds), amount: 5 }));
+    const drawn = lineChart({ ...chart, points, maxStepMs: 1_000 });
+    expect(toMarkup(drawn)).toContain('class="curve" d="M44,47.7L78.2,47.7L112.4,47.7M215,47.7L249.2,47.7"');
+    expect(spansOf(drawn, "shade")).toEqual([
+      [112.4, 102.6],
+      [249.2, 136.8],
+    ]);
   });
 
   test("is no longer than its pixels for thousands of points", () => {
-    const points = Array.from({ length: 10_000 }, (_, x) => ({ x, y: x % 10 }));
-    expect(toMarkup(lineChart({ ...chart, points })).length).toBeLessThan(12_000);
+    const points = Array.from({ length: 10_000 }, (_, index) => ({ at: new Date(index), amount: index % 10 }));
+    expect(toMarkup(lineChart({ ...chart, points })).length).toBeLessThan(13_000);
   });
 });
 

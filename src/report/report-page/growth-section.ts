@@ -1,9 +1,8 @@
 import { max } from "d3-array";
-import { scaleLinear } from "d3-scale";
 import { utcDay } from "d3-time";
 import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
-import { amountAxis, lineChart, timeAxis } from "../charts.ts";
+import { lineChart } from "../charts.ts";
 import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { OF_OWNERS, oldEndOf } from "./facts.ts";
@@ -143,27 +142,22 @@ function difference(by: number, one: string, many: string): string | null {
 
 const MAX_LISTED_DAYS = 32;
 
-/** A share of the height above the largest amount, for the label of the last one. */
-const HEADROOM = 1.1;
-
 /** A day and a part of a day: from the last snapshot to the present. */
 const MAX_STEP_MS = 2 * DAY_MS - 1;
 
 /** @param days the snapshots and the present */
 function panel({ title, name, format }: Quantity, days: readonly Amounts[], now: Date): Html {
-  const known = days.flatMap(({ day, [name]: amount }) => (amount === null ? [] : [{ day, amount }]));
-  const [from, end, present] = [days[0]?.day ?? now, days.at(-1)?.day ?? now, known.at(-1)?.amount ?? 0];
+  const known = days.flatMap(({ day: at, [name]: amount }) => (amount === null ? [] : [{ at, amount }]));
+  const [from, present] = [days[0]?.day ?? now, known.at(-1)?.amount ?? 0];
   const largest = max(known, ({ amount }) => amount) ?? 0;
   const { unit, size } = format === formatBytes ? byteUnitFor(largest) : { unit: null, size: 1 };
-  const points = known.map(({ day, amount }) => ({ x: day.getTime(), y: amount / size }));
   const chart = lineChart({
     label: `${title} by day, from ${formatDay(from)}: now ${format(present)}`,
     unit: unit === null ? title : `${title}, ${unit}`,
-    points,
-    maxStep: MAX_STEP_MS,
-    shades: [[end, now]],
-    x: timeAxis(from, now),
-    y: amountAxis(scaleLinear([0, Math.max((HEADROOM * largest) / size, 1)], []).nice(4), 4),
+    from,
+    to: now,
+    points: known.map(({ at, amount }) => ({ at, amount: amount / size })),
+    maxStepMs: MAX_STEP_MS,
     last: format(present),
   });
   return html`<figure>${chart}</figure>`;
