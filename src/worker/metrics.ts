@@ -78,87 +78,82 @@ const REQUESTS = ["listing", "metadata", "scenarios"].flatMap((operation) =>
 const MISS_REASONS = ["running", "database", "suspended", "retry_after"] as const;
 export type MissReason = (typeof MISS_REASONS)[number];
 
+/**
+ * By name: the help, and the labels of each series. All exist from the start, because a series that appears with its first event has no
+ * increase to alert on.
+ */
+const COUNTERS = {
+  runs_total: ["Ended runs of this worker, by status.", RUN_STATUSES.map((status) => ({ status }))],
+  libraries_total: ["Libraries, by their outcome in a run.", Object.keys(OUTCOMES).map((outcome) => ({ outcome }))],
+  rows_written_total: [
+    "Rows that runs wrote. A library counts as changed if it is new, or if its row or its scenarios differ.",
+    ROWS.map(([table, change]) => ({ table, change })),
+  ],
+  rejects_total: ["Received items that could not be stored, counted in every run."],
+  silent_changes_total: ["Libraries that had changed without a new date in the listing."],
+  missed_ticks_total: [
+    "Due ticks at which no run started, by reason: running (a run was in progress), database (unreachable), suspended (the machine slept or the process was blocked), retry_after (the service had asked for a pause).",
+    MISS_REASONS.map((reason) => ({ reason })),
+  ],
+  busy_ticks_total: ["Due ticks at which another process held the lease."],
+  requests_total: [
+    "Completed requests, by operation and status class (or failure kind if there was no response).",
+    REQUESTS,
+  ],
+  request_retries_total: ["Requests that failed and were scheduled to be sent again."],
+  rate_limit_wait_seconds_total: [
+    "Total length of the pauses that the service requested; overlapping pauses count once.",
+  ],
+} satisfies Readonly<Record<string, readonly [help: string, series?: readonly Readonly<Record<string, string>>[]]>>;
+
 export function createMetrics(version: string) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: "simcat_" });
   for (const name of MISNAMED_GAUGES) registry.removeSingleMetric(name);
-  /** Each series exists from the start, because a series that appears with its first event has no increase to alert on. */
-  const counter = (name: string, help: string, series: readonly Readonly<Record<string, string>>[] = []) => {
-    const labelNames = Object.keys(series[0] ?? {});
-    const created = new Counter({ name: `simcat_${name}`, help, labelNames, registers });
-    for (const labels of series) created.inc(labels, 0);
-    return created;
-  };
-
   const buildHelp = "Always 1; the label is the version.";
   new Gauge({ name: "simcat_build_info", help: buildHelp, labelNames: ["version"], registers }).set({ version }, 1);
   const gauges = Object.entries(GAUGES).map(([name, [help, read]]) => {
     return { gauge: new Gauge({ name: `simcat_${name}`, help, registers }), read };
   });
-  const runs = counter(
-    "runs_total",
-    "Ended runs of this worker, by status.",
-    RUN_STATUSES.map((status) => ({ status })),
-  );
+  const counters = Object.entries(COUNTERS).map(([name, [help, series = []]]) => {
+    const labelNames = Object.keys(series[0] ?? {});
+    const counter = new Counter({ name: `simcat_${name}`, help, labelNames, registers });
+    for (const labels of series) counter.inc(labels, 0);
+    return [name, counter];
+  });
+  const count: Readonly<Record<keyof typeof COUNTERS, Counter>> = Object.fromEntries(counters);
   const duration = new Histogram({
     name: "simcat_run_duration_seconds",
     help: "Duration of the runs of this worker.",
     buckets: DURATION_BUCKETS_S,
     registers,
   });
-  const libraries = counter(
-    "libraries_total",
-    "Libraries, by their outcome in a run.",
-    Object.keys(OUTCOMES).map((outcome) => ({ outcome })),
-  );
-  const rows = counter(
-    "rows_written_total",
-    "Rows that runs wrote. A library counts as changed if it is new, or if its row or its scenarios differ.",
-    ROWS.map(([table, change]) => ({ table, change })),
-  );
-  const rejects = counter("rejects_total", "Received items that could not be stored, counted in every run.");
-  const silent = counter("silent_changes_total", "Libraries that had changed without a new date in the listing.");
-  const missed = counter(
-    "missed_ticks_total",
-    "Due ticks at which no run started, by reason: running (a run was in progress), database (unreachable), suspended (the machine slept or the process was blocked), retry_after (the service had asked for a pause).",
-    MISS_REASONS.map((reason) => ({ reason })),
-  );
-  const busy = counter("busy_ticks_total", "Due ticks at which another process held the lease.");
-  const requests = counter(
-    "requests_total",
-    "Completed requests, by operation and status class (or failure kind if there was no response).",
-    REQUESTS,
-  );
-  const retries = counter("request_retries_total", "Requests that failed and were scheduled to be sent again.");
-  const waits = counter(
-    "rate_limit_wait_seconds_total",
-    "Total length of the pauses that the service requested; overlapping pauses count once.",
-  );
   let pausedUntil = 0;
 
   return {
     /** Counts a run at its end, because its counts may change until then. */
     finished({ status, durationMs, counts }: RunSummary): void {
-      runs.inc({ status });
+      count.runs_total.inc({ status });
       duration.observe(durationMs / 1000);
-      for (const [outcome, count] of Object.entries(OUTCOMES)) libraries.inc({ outcome }, count(counts));
-      for (const [table, change, count] of ROWS) rows.inc({ table, change }, counts[count]);
-      rejects.inc(counts.rejects);
-      silent.inc(counts.silentChanges);
+      for (const [outcome, of] of Object.entries(OUTCOMES)) count.libraries_total.inc({ outcome }, of(counts));
+      for (const [table, change, name] of ROWS) count.rows_written_total.inc({ table, change }, counts[name]);
+      count.rejects_total.inc(counts.rejects);
+      count.silent_changes_total.inc(counts.silentChanges);
     },
     /** Counts a run that ended before it had a row in `sync_runs`. */
-    notStarted: (status: RunStatus) => runs.inc({ status }),
-    missedTicks: (reason: MissReason, count: number) => missed.inc({ reason }, count),
-    busyTick: () => busy.inc(),
+    notStarted: (status: RunStatus) => count.runs_total.inc({ status }),
+    missedTicks: (reason: MissReason, ticks: number) => count.missed_ticks_total.inc({ reason }, ticks),
+    busyTick: () => count.busy_ticks_total.inc(),
     /** Counts requests, retries and requested pauses as they happen. */
     service(event: ServiceEvent): void {
-      if (event.kind === "request") requests.inc({ operation: event.operation, status_class: event.outcome });
-      if (event.kind === "retry") retries.inc();
+      if (event.kind === "request")
+        count.requests_total.inc({ operation: event.operation, status_class: event.outcome });
+      if (event.kind === "retry") count.request_retries_total.inc();
       if (event.kind !== "throttled") return;
       const from = Math.max(pausedUntil, performance.now());
       pausedUntil = Math.max(pausedUntil, performance.now() + event.waitMs);
-      waits.inc(Math.max(0, pausedUntil - from) / 1000);
+      count.rate_limit_wait_seconds_total.inc(Math.max(0, pausedUntil - from) / 1000);
     },
     /** Sets the gauges, and returns the text of a scrape. */
     scrape(status: WorkerStatus): Promise<string> {
