@@ -18,7 +18,7 @@ import {
 } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
-import { runsFigure, unsuccessfulRuns } from "../report/html/runs-figure.ts";
+import { runsFigure, unsuccessfulRuns, withDuration } from "../report/html/runs-figure.ts";
 import type { Basics, CopyFigures } from "./copy-reads.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
@@ -88,9 +88,7 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html {
   const { runs } = basics;
   const now = basics.now();
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
-  const timed = runs.map((run) => {
-    return { ...run, durationMs: (run.finishedAt ?? now).getTime() - run.startedAt.getTime() };
-  });
+  const timed = runs.map((run) => withDuration(run, now));
   const drawn = timed.toReversed();
   const table = htmlTable(timed.slice(0, LISTED_RUNS), [
     column("run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`),

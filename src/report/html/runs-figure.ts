@@ -1,5 +1,6 @@
 import { extent, range, rollup } from "d3-array";
 import { scaleLog } from "d3-scale";
+import type { RunRow } from "../../db/read/recent-runs.ts";
 import { formatCount, formatElapsed } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { MINUTE_MS } from "../../units.ts";
@@ -7,14 +8,13 @@ import { plot, timeAxis } from "../charts.ts";
 import { badgeOf, errorText, formatBadge, formatMinute, type StatusBadge, shapeAt, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
 
-export interface DrawnRun {
-  readonly id: number;
-  readonly kind: string;
-  readonly status: RunStatus;
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly error: string | null;
-}
+export type DrawnRun = Pick<RunRow, "id" | "kind" | "status" | "startedAt" | "error"> & { readonly durationMs: number };
+
+/** The run with its duration, so far if it has not ended. */
+export const withDuration = (run: RunRow, now: Date) => ({
+  ...run,
+  durationMs: (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
+});
 
 const MAX_LISTED_RUNS = 5;
 

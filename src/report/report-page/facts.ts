@@ -1,10 +1,11 @@
 import { readNow } from "../../db/clock.ts";
 import { type Connection, oneRow } from "../../db/connect.ts";
 import { FAILURE_REASON } from "../../db/read/read-status.ts";
+import { readRecentRuns } from "../../db/read/recent-runs.ts";
 import { type StatementParameters, statement } from "../../db/statement.ts";
 import { DAY_MS, HOUR_MS } from "../../units.ts";
 import type { FailingLibrary } from "../html/elements.ts";
-import type { DrawnRun } from "../html/runs-figure.ts";
+import { type DrawnRun, withDuration } from "../html/runs-figure.ts";
 
 export async function readRows<Row extends object>(connection: Connection, sql: string, named: StatementParameters) {
   return (await connection.query<Row>(statement(sql)(named))).rows;
@@ -29,6 +30,7 @@ export const oldEndOf = ({ now, complete: { knownUntil } }: Facts, maxAgeMs = DA
 
 /** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
 const MAX_PAGE_ROWS = 12;
+const MAX_DRAWN_RUNS = 40;
 /** How many libraries with the same error, and how many items of one problem, are named. */
 const MAX_ALIKE = 5;
 
@@ -50,6 +52,8 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     max_shown: MAX_PAGE_ROWS,
     max_alike: MAX_ALIKE,
   };
+  const recent = await readRecentRuns(connection, MAX_DRAWN_RUNS, "views");
+  const runs: readonly DrawnRun[] = recent.map((run) => withDuration(run, now));
   const facts = {
     now,
     since,
@@ -58,7 +62,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     owners,
     complete,
     libraries: oneRow({ rows: await readRows<LibraryTotals>(connection, LIBRARIES, parameters) }),
-    runs: (await readRows<DrawnRun>(connection, RECENT_RUNS, parameters)).toReversed(),
+    runs: runs.toReversed(),
     failing: await readRows<FailingLibrary & { total: number }>(connection, FAILING, parameters),
   };
   return { facts, parameters };
@@ -105,11 +109,6 @@ SELECT count(*) AS libraries, count(DISTINCT owner) AS owners,
   count(*) FILTER (WHERE work_state = 'stale') AS stale, count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
   percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS_SINCE_WORK}) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
 FROM simcat_report.libraries WHERE ${OF_OWNERS}`;
-
-const RECENT_RUNS = `
-SELECT run_id AS id, kind, status, started_at AS "startedAt", error,
-  (1000 * extract(epoch FROM coalesce(finished_at, now()) - started_at))::float8 AS "durationMs"
-FROM simcat_report.run_history ORDER BY run_id DESC LIMIT 40`;
 
 /** `total`: how many libraries fail. A few of each error come first, so that a frequent error does not hide the others. */
 const FAILING = `
