@@ -191,9 +191,6 @@ function readOffset(utc: DatePart, sign: DatePart, hours: DatePart, minutes: Dat
   return sign === "-" ? -size : size;
 }
 
-/** A zone remembers the offsets of this many days: half a century. */
-const MAX_CACHED_DAYS = 20_000;
-
 export interface TimeZone {
   /**
    * The moment at which clocks of this zone show `localTime`; both in ms, `localTime` as if in UTC. For a local time
@@ -232,7 +229,6 @@ function createOffsets(timeZone: string): (instant: number) => number {
   const atMidnight = (day: number) => {
     const cached = midnights.get(day);
     if (cached !== undefined) return cached;
-    if (midnights.size >= MAX_CACHED_DAYS) midnights.clear();
     const offset = offsetAt(day * DAY_MS);
     midnights.set(day, offset);
     return offset;

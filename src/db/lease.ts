@@ -58,7 +58,6 @@ export async function acquireLease<S>(
   setMaxListeners(0, lost.signal);
   // A renewal that still waits for a connection does not delay the next one.
   const renew = async () => {
-    if (lost.signal.aborted) return;
     try {
       const { rowCount } = await pool.query(within(RENEWAL_MS, RENEW, [name, token, LEASE_MS]));
       if (rowCount === 0) lost.abort(new LostLeaseError());

@@ -1,6 +1,5 @@
 import { aborted } from "../async.ts";
 import type { Pool } from "../db/connect.ts";
-import { databaseError, isConnectionLost } from "../db/db-errors.ts";
 import { planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
 import {
   BusyError,
@@ -142,9 +141,7 @@ async function reportNotStarted(context: WorkerContext, thrown: unknown): Promis
     log.warn({ code: thrown.code, detail: thrown.message }, "another run is in progress; waiting for the next tick");
     return;
   }
-  const { status, message, error } = outcomeOfError(
-    isConnectionLost(thrown) ? databaseError("starting the run", thrown) : thrown,
-  );
+  const { status, message, error } = outcomeOfError(thrown);
   const masked = mask(message ?? status);
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.notStarted(status);
