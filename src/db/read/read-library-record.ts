@@ -1,6 +1,7 @@
 import type { LibraryKey } from "../../model.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
+import type { libraries, librarySync, rejects } from "../schema.ts";
 import { readSnapshot } from "../transaction.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { readLastGoodRun } from "./recent-runs.ts";
@@ -11,28 +12,14 @@ const MAX_EVENTS = 20;
 
 export type LibraryRows = Awaited<ReturnType<typeof readLibraryRecord>>;
 
-interface LibraryFacts {
-  readonly lastModified: string | null;
-  readonly firstSeenAt: Date;
-  readonly changedAt: Date;
-  readonly removedAt: Date | null;
-}
+type LibraryFacts = Pick<typeof libraries.$inferSelect, "lastModified" | "firstSeenAt" | "changedAt" | "removedAt">;
+type ReadFacts = Pick<typeof librarySync.$inferSelect, "lastError" | "lastFailedAt" | "lastSuccessAt">;
 
-interface ReadFacts {
-  readonly lastError: string | null;
-  readonly lastFailedAt: Date | null;
-  readonly lastSuccessAt: Date | null;
-}
-
-/** `firstSeenAt` and `lastSeenAt` are null for a reader of the views. */
-interface RejectFacts {
-  readonly kind: string;
-  readonly code: string;
-  readonly path: string;
-  readonly reason: string;
+/** A reader of the views does not see the times. */
+type RejectFacts = Pick<typeof rejects.$inferSelect, "kind" | "code" | "path" | "reason"> & {
   readonly firstSeenAt: Date | null;
   readonly lastSeenAt: Date | null;
-}
+};
 
 /** Everything that is stored of one library, from one snapshot. */
 export async function readLibraryRecord(pool: Pool, source: ReadSource, key: LibraryKey, signal: AbortSignal) {

@@ -3,22 +3,20 @@ import { SLICE_HASH_SQL } from "../../slice.ts";
 import type { Connection } from "../connect.ts";
 import { leaseOfScopeSql } from "../lease-names.ts";
 import { IS_GOOD, type Scope } from "../runs.ts";
+import type { syncRuns } from "../schema.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
-export interface RunRow {
-  readonly id: number;
-  readonly kind: string;
+type StoredRun = typeof syncRuns.$inferSelect;
+
+export interface RunRow extends Pick<StoredRun, "id" | "kind" | "startedAt" | "finishedAt" | "error"> {
   readonly scope: Scope | null;
   readonly status: RunStatus;
-  readonly startedAt: Date;
-  readonly finishedAt: Date | null;
   /** Numbers of libraries. */
   readonly read: number;
   readonly skipped: number;
   readonly changed: number;
   readonly failed: number;
   readonly removed: number;
-  readonly error: string | null;
 }
 
 const selectRuns = (source: ReadSource, condition: string) => `
