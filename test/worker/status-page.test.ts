@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { foreignText } from "../../src/report/html/elements.ts";
-import { escapeHtml, html, toMarkup } from "../../src/report/html/html.ts";
+import { html, toMarkup } from "../../src/report/html/html.ts";
 import { formatStatusPage } from "../../src/worker/status-page.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
@@ -9,7 +9,7 @@ import { emptyStatus, failingStatus, figuresOf, SETTINGS_OF_PAGE } from "./statu
 const pageOf = (status: WorkerStatus) => formatStatusPage(status, SETTINGS_OF_PAGE, "9.9.9");
 
 test("escapes text between tags and in attributes", () => {
-  expect(escapeHtml(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
+  expect(toMarkup(`<a href="x" title='y'>&`)).toBe("&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
   expect(toMarkup(html`<p title="${'"'}">${"<b>"} ${1} ${null} ${[html`<i>${"&"}</i>`, "<"]}</p>`)).toBe(
     '<p title="&quot;">&lt;b&gt; 1  <i>&amp;</i>&lt;</p>',
   );
@@ -19,7 +19,7 @@ test("escapes text between tags and in attributes", () => {
 });
 
 test("replaces characters that HTML forbids, and shows characters that would reverse or hide text", () => {
-  expect(escapeHtml("a\0b\ud800c\u001b\n")).toBe("a\ufffdb\ufffdc\ufffd\n");
+  expect(toMarkup("a\0b\ud800c\u001b\n")).toBe("a\ufffdb\ufffdc\ufffd\n");
   expect(toMarkup(foreignText("\u202egnp.exe"))).toBe("<bdi>\\u202egnp.exe</bdi>");
   expect(toMarkup(foreignText("🌲".repeat(3), 2))).toBe('<bdi title="🌲🌲🌲">🌲🌲…</bdi>');
 });

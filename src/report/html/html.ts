@@ -18,11 +18,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes text for use between tags and in quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(DISALLOWED, "\ufffd").replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
-}
-
 /** Builds markup from a template. Text parts are escaped, markup parts are inserted as they are, null is left out. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { [MARKUP]: strings.map((string, index) => string + toMarkup(parts[index] ?? null)).join("") };
@@ -33,9 +28,11 @@ export function ownMarkup(markup: string): Html {
   return { [MARKUP]: markup };
 }
 
+/** Text is escaped for use between tags and in quoted attributes. */
 export function toMarkup(part: Part): string {
   if (part === null) return "";
-  if (typeof part === "string") return escapeHtml(part);
+  if (typeof part === "string")
+    return part.replace(DISALLOWED, "\ufffd").replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
   if (typeof part === "number") return String(part);
   return MARKUP in part ? part[MARKUP] : part.map(toMarkup).join("");
 }
