@@ -21,11 +21,6 @@ export const MACHINE_CLOCK: DatabaseClock = {
   sample: async () => {},
 };
 
-interface Sample {
-  readonly takenAt: number;
-  readonly offset: number;
-}
-
 const MAX_SAMPLES = 1_000;
 
 /** numeric, because the precision of a float8 depends on the role's extra_float_digits. */
@@ -43,7 +38,7 @@ export async function readNow(connection: Connection): Promise<Date> {
 
 /** @throws DatabaseError if the database does not answer in time */
 export async function createClock(pool: Pool, signal: AbortSignal): Promise<DatabaseClock> {
-  const samples: Sample[] = [];
+  const samples: { readonly takenAt: number; readonly offset: number }[] = [];
   const takeSample = async () => {
     const { now } = oneRow(await pool.query<NowRow>(within(ANSWER_MS, SELECT_NOW)));
     const takenAt = performance.now();

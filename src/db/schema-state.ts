@@ -12,11 +12,7 @@ export const JOURNAL = "simcat_migrations.__drizzle_migrations";
 const REPLACED = { count: 15, last: 1_795_422_592_494 };
 
 /** What this program's schema consists of. */
-export interface Schema {
-  /** The first is the baseline. */
-  readonly migrations: readonly MigrationMeta[];
-  readonly views: Views;
-}
+export type Schema = ReturnType<typeof loadSchema>;
 
 /** What a database records of its schema. */
 type Journal = Awaited<ReturnType<typeof readJournal>>;
@@ -55,10 +51,10 @@ export async function readVisibleSchemaState(connection: Connection): Promise<Sc
 }
 
 /**
- * Loads the migrations in their order, and the views.
+ * Loads the migrations in their order, of which the first is the baseline, and the views.
  * @throws ConfigurationError if a file is missing
  */
-export function loadSchema(folder = MIGRATIONS_FOLDER): Schema {
+export function loadSchema(folder = MIGRATIONS_FOLDER) {
   try {
     return { migrations: readMigrationFiles({ migrationsFolder: folder }), views: loadViews(folder) };
   } catch (cause) {

@@ -9,20 +9,16 @@ import { isIncompatible } from "./db-errors.ts";
 export type ViewFile = ReturnType<typeof toViewFile>;
 
 /** All views and functions of schema `simcat_report`, and the comment of the schema itself. */
-export interface Views {
-  /** Ordered so that each one uses only earlier ones. */
-  readonly files: readonly ViewFile[];
-  /** When the files were last changed, as Unix time in milliseconds: a later version of simcat has a greater one. */
-  readonly changedAt: number;
-}
+export type Views = ReturnType<typeof loadViews>;
 
 /** The hashes of the applied files by name. */
 export type ViewHashes = Readonly<Record<string, string>>;
 
-export function loadViews(folder: string): Views {
+export function loadViews(folder: string) {
   const directory = join(folder, "views");
   const names = readdirSync(directory).flatMap((file) => /^(\w+)\.sql$/.exec(file)?.[1] ?? []);
   const left = new Set(["simcat_report", ...names.sort()]);
+  /** Ordered so that each one uses only earlier ones. */
   const files: ViewFile[] = [];
   const add = (name: string) => {
     if (!left.delete(name)) return;
@@ -31,8 +27,9 @@ export function loadViews(folder: string): Views {
     files.push(toViewFile(name, sql));
   };
   for (const name of [...left]) add(name);
-  const { changedAt } = JSON.parse(readFileSync(join(folder, "meta/_views.json"), "utf8"));
-  return { files, changedAt };
+  /** `changedAt`: when the files were last changed, as Unix time in milliseconds: a later version of simcat has a greater one. */
+  const meta: { readonly changedAt: number } = JSON.parse(readFileSync(join(folder, "meta/_views.json"), "utf8"));
+  return { files, ...meta };
 }
 
 /** No search_path is set, so a definition names the schema of each view that it uses. Its comments come after it. */

@@ -130,8 +130,8 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   "src/db/store/refused-rows.ts": [
     [
       "a refused batch fails as a whole",
-      "if (only !== undefined && some.length === 1) {\n      saved.refused.push({ item: only, error });",
-      "if (only !== undefined) {\n      for (const item of some) saved.refused.push({ item, error });",
+      "if (only !== undefined && some.length === 1) {\n      refused.push({ item: only, error });",
+      "if (only !== undefined) {\n      for (const item of some) refused.push({ item, error });",
     ],
     [
       "only the first half of a refused batch is stored",

@@ -86,32 +86,28 @@ export async function detectRefusedRows<T>(
   }
 }
 
-/** What became of items: each transaction that was committed, with its result, and the items whose rows were refused. */
-interface SavedHalves<T, Result> {
-  readonly written: { readonly items: readonly T[]; readonly result: Result }[];
-  readonly refused: { readonly item: T; readonly error: unknown }[];
-}
-
 /**
  * Writes items in one transaction, by `work`; no items need none. If the database refuses the rows of an item, it writes the two halves
  * separately, and so on, until each refused item is in a batch of its own and all others are stored. One refused item of n costs
  * 2 log2 n transactions.
+ * @returns each transaction that was committed, with its result, and the items whose rows were refused
  */
 export async function saveInHalves<T, Result>(
   items: readonly T[],
   lease: Pick<Lease, "write">,
   options: TransactionOptions<Result>,
   work: (connection: Connection, items: readonly T[]) => Promise<Result>,
-): Promise<SavedHalves<T, Result>> {
-  const saved: SavedHalves<T, Result> = { written: [], refused: [] };
+) {
+  const written: { readonly items: readonly T[]; readonly result: Result }[] = [];
+  const refused: { readonly item: T; readonly error: unknown }[] = [];
   const write = async (some: readonly T[], patience: LockPatience) => {
     const result = await lease.write({ ...options, ...patience }, (connection) => work(connection, some));
-    saved.written.push({ items: some, result });
+    written.push({ items: some, result });
   };
   const split = async (some: readonly T[], error: unknown): Promise<void> => {
     const [only] = some;
     if (only !== undefined && some.length === 1) {
-      saved.refused.push({ item: only, error });
+      refused.push({ item: only, error });
       return;
     }
     const middle = some.length >> 1;
@@ -124,12 +120,12 @@ export async function saveInHalves<T, Result>(
       }
     }
   };
-  if (items.length === 0) return saved;
+  if (items.length === 0) return { written, refused };
   try {
     await detectRefusedRows(lease, options.operation, (patience) => write(items, patience));
   } catch (error) {
     if (!(error instanceof RefusedRows)) throw error;
     await split(items, error.cause);
   }
-  return saved;
+  return { written, refused };
 }

@@ -123,22 +123,15 @@ WITH sent AS (
 )
 SELECT is_new AS "isNew", changed AS "isChanged" FROM diff ORDER BY ord`);
 
-/** A library, and what became of its own row. */
-interface MergedLibrary {
-  readonly library: LibraryContent;
-  readonly isNew: boolean;
-  /** It is new or another version. */
-  readonly isChanged: boolean;
-}
-
+/** Returns each library with what became of its own row. `isChanged`: it is new or another version. */
 async function mergeLibraries(
   connection: Connection,
   batch: readonly LibraryContent[],
   { parsers, runId }: SaveContext,
-): Promise<MergedLibrary[]> {
+) {
   if (batch.length === 0) return [];
   const bound = MERGE_LIBRARIES({ ...toArrays(libraryColumns, batch, parsers), run_id: runId });
-  const { rows } = await connection.query<Omit<MergedLibrary, "library">>(bound);
+  const { rows } = await connection.query<{ isNew: boolean; isChanged: boolean }>(bound);
   return byPosition(batch, rows).map(([library, row]) => ({ library, ...row }));
 }
 

@@ -3,7 +3,7 @@ import { formatCount } from "../../format.ts";
 import type { LibraryContent, SavedScenarios, Withheld } from "../../model.ts";
 import type { TextParsers } from "../../parse-values.ts";
 import type { Connection } from "../connect.ts";
-import { byPosition, int4Array, keyArrays, type StatementParameters } from "../statement.ts";
+import { byPosition, int4Array, keyArrays } from "../statement.ts";
 import { scenarioColumns, toArrays } from "./columns.ts";
 import {
   DELETE_ABSENCES,
@@ -11,7 +11,6 @@ import {
   MARK_MISSING,
   MERGE_SCENARIOS,
   type MergedScenarios,
-  type ScenarioLocation,
 } from "./scenario-statements.ts";
 
 /** The facts and rules that storing needs beyond the content. */
@@ -20,12 +19,6 @@ export interface SaveContext {
   readonly parsers: TextParsers;
   /** Decides whether the live scenarios that a whole list lacks may be marked as removed. */
   readonly guard: (numbers: { live: number; listed: number; missing: number }) => "mark" | "withhold";
-}
-
-/** Scenario lists in one location, as parameters of the statements that store them. */
-interface ScenarioLists {
-  readonly location: ScenarioLocation;
-  readonly parameters: StatementParameters;
 }
 
 /** A library with the counts of its merged list. */
@@ -64,15 +57,18 @@ export async function saveScenarios(
   return saved;
 }
 
-/** `libraries` is either one library with a staged list, or libraries whose lists are in memory. */
-function toScenarioLists(libraries: readonly LibraryContent[], { runId, parsers }: SaveContext): ScenarioLists {
+/**
+ * Scenario lists in one location, as parameters of the statements that store them. `libraries` is either one library with a staged
+ * list, or libraries whose lists are in memory.
+ */
+function toScenarioLists(libraries: readonly LibraryContent[], { runId, parsers }: SaveContext) {
   const keys = { ...keyArrays(libraries.map(({ listed }) => listed.key)), run_id: runId };
   const first = libraries[0]?.scenarios;
-  if (first?.kind === "staged") return { location: "staged", parameters: { ...keys, stage: first.stage } };
+  if (first?.kind === "staged") return { location: first.kind, parameters: { ...keys, stage: first.stage } };
   const lists = libraries.map(({ scenarios }) => (scenarios.kind === "memory" ? scenarios.scenarios : []));
   const ord = int4Array(lists.flatMap((list, index) => list.map(() => index + 1)));
   const arrays = toArrays(scenarioColumns, lists.flat(), parsers);
-  return { location: "memory", parameters: { ...keys, ord, ...arrays } };
+  return { location: "memory" as const, parameters: { ...keys, ord, ...arrays } };
 }
 
 /** A crash of the server empties the unlogged staging table; the list must not be taken for an empty or shorter one. */
@@ -90,7 +86,7 @@ function assertComplete([{ scenarios }, { inserted, updated, unchanged }]: Merge
  */
 async function markMissing(
   connection: Connection,
-  { location, parameters }: ScenarioLists,
+  { location, parameters }: ReturnType<typeof toScenarioLists>,
   merged: readonly MergedList[],
   guard: SaveContext["guard"],
 ) {

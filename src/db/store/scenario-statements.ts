@@ -66,7 +66,7 @@ const supersedeScenarios = (from: string) => `
   SELECT ${prefixed("(d.old)", SCENARIO_COLUMNS)}, (d.old).changed_at, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM ${from}`;
 
 /** Where the scenarios are: in arrays (a batch of libraries in memory) or in the staging table (one long list). */
-export type ScenarioLocation = ScenarioSet["kind"];
+type ScenarioLocation = ScenarioSet["kind"];
 
 /** One library's list, merged with its stored scenarios. */
 export interface MergedScenarios {
