@@ -1,7 +1,7 @@
 import { asDatabaseError } from "../db/db-errors.ts";
 import { type AcceptedListing, isGood } from "../db/runs.ts";
 import { SimcatError, toError } from "../errors.ts";
-import type { LibraryFailure, LibraryKey, Reason, Reject, SavedLibrary, WriteOutcome } from "../model.ts";
+import type { LibraryFailure, LibraryKey, Reason, Reject, Withheld, WriteOutcome } from "../model.ts";
 import {
   COUNT_COLUMNS,
   type RunCounts,
@@ -41,7 +41,7 @@ export class RunTotals {
   readonly rejects: Record<string, number> = {};
   readonly failures: LibraryFailure[] = [];
   /** Libraries whose scenario list lost too much at once. */
-  readonly withheld: SavedLibrary[] = [];
+  readonly withheld: { readonly key: LibraryKey; readonly withheld: Withheld }[] = [];
   readonly warnings: Warning[] = [];
   /** Null before the listing was accepted. */
   listing: AcceptedListing | null = null;
@@ -80,7 +80,7 @@ export class RunTotals {
     // The return of a removed library is a version of its own, written when it was listed.
     if (saved.changed || action.stored?.state === "removed") counts.librariesChanged += 1;
     if (saved.changed && isSilent(action)) counts.silentChanges += 1;
-    if (saved.withheld) this.withheld.push(saved);
+    if (saved.withheld) this.withheld.push({ key: saved.key, withheld: saved.withheld });
     this.reasons[action.reason] = (this.reasons[action.reason] ?? 0) + 1;
     this.addRejects(content.rejects);
   }

@@ -62,7 +62,6 @@ export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
     );
   }
   for (const { key, withheld } of totals.withheld) {
-    if (withheld === null) continue;
     const lack = `the list lacks ${formatCount(withheld.missing)} of ${formatCount(withheld.live)} scenarios at once`;
     const next = "If the next read lacks the same and no cache answers it, they will be";
     const advice = "(or run it again with --allow-removals)";

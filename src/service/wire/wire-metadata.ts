@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
+import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField } from "../../model.ts";
 import {
   EXCERPT_BYTES,
   findWrongField,
@@ -16,17 +16,12 @@ import {
 import { type ByteSource, describeResponse, isUnfinished, SNIFF_BYTES } from "./json-array.ts";
 import { findUnstorable } from "./storable-json.ts";
 
-export interface ParsedMetadata {
-  /** Null if the object was rejected. */
-  readonly metadata: Metadata | null;
-  readonly rejects: readonly Reject[];
-}
-
 /**
- * Reads a metadata response (specification 4.2) and returns its bytes too; of an object over MAX_ITEM_BYTES, its beginning.
+ * Reads a metadata response (specification 4.2) and returns its bytes too; of an object over MAX_ITEM_BYTES, its beginning. The
+ * metadata is null if the object was rejected.
  * @throws InvalidResponse
  */
-export async function readMetadata(body: ByteSource, key: LibraryKey): Promise<ParsedMetadata & { bytes: Buffer }> {
+export async function readMetadata(body: ByteSource, key: LibraryKey) {
   let batches: Buffer[] = [];
   let size = 0;
   for (let batch = await body.read(); batch !== null; batch = await body.read()) {
@@ -45,7 +40,7 @@ const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
  * Parses a complete metadata response.
  * @throws InvalidResponse
  */
-export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
+export function parseMetadata(key: LibraryKey, bytes: Buffer) {
   const text = bytes.toString("utf8");
   const object = parseBody(bytes, text);
   // The text is valid JSON, so `trim` removes nothing but JSON's own white space.
@@ -70,7 +65,7 @@ export function parseMetadata(key: LibraryKey, bytes: Buffer): ParsedMetadata {
   return { metadata: metadata as unknown as Metadata, rejects: [] };
 }
 
-function rejectTooLarge(key: LibraryKey, beginning: Buffer): ParsedMetadata {
+function rejectTooLarge(key: LibraryKey, beginning: Buffer) {
   const source = beginning.toString("utf8").trimStart();
   if (!source.startsWith("{")) throw notMetadata(source);
   return { metadata: null, rejects: [rejectItem(key, "metadata", TOO_LARGE, source)] };
