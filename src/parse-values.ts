@@ -191,6 +191,9 @@ function readOffset(utc: DatePart, sign: DatePart, hours: DatePart, minutes: Dat
   return sign === "-" ? -size : size;
 }
 
+/** A zone remembers the offsets of this many days: half a century. */
+const MAX_CACHED_DAYS = 20_000;
+
 export interface TimeZone {
   /**
    * The moment at which clocks of this zone show `localTime`; both in ms, `localTime` as if in UTC. For a local time
@@ -230,6 +233,7 @@ function createOffsets(timeZone: string): (instant: number) => number {
     const cached = midnights.get(day);
     if (cached !== undefined) return cached;
     const offset = offsetAt(day * DAY_MS);
+    if (midnights.size >= MAX_CACHED_DAYS) midnights.clear();
     midnights.set(day, offset);
     return offset;
   };
