@@ -32,9 +32,15 @@ function rectangle(x1: number, y1: number, x2: number, y2: number, className: st
   return html`<rect class="${className}" x="${left}" y="${top}" width="${width}" height="${height}">${content}</rect>`;
 }
 
-/** A scale of d3 without a range, and the values that have labels. */
+const HEIGHT = 190;
+/** The edges of the area in which values are drawn. The rest is for labels. */
+const PLOT = { left: 44, right: WIDTH - 14, top: 24, bottom: HEIGHT - 24 };
+/** The range of a scale of amounts. */
+export const UPWARD = [PLOT.bottom, PLOT.top];
+
+/** A scale of d3 that returns positions in a picture, and the values that have labels. */
 export interface Axis {
-  readonly scale: { (value: number | Date): number; range(positions: readonly number[]): unknown };
+  readonly scale: (value: number | Date) => number;
   readonly ticks: readonly { readonly value: number | Date; readonly text: string }[];
 }
 
@@ -51,15 +57,9 @@ export interface PlotOptions {
 
 type Span = readonly [from: number | Date, to: number | Date];
 
-const HEIGHT = 190;
-/** The edges of the area in which values are drawn. The rest is for labels. */
-const PLOT = { left: 44, right: WIDTH - 14, top: 24, bottom: HEIGHT - 24 };
-
-/** A picture with values at the left and below. `draw` draws with the ranges of both scales set. */
-export function plot({ label: description, unit, x, y, shades = [] }: PlotOptions, draw: () => Part): Html {
+/** What is drawn, in a picture with values at the left and below. */
+export function plot({ label: description, unit, x, y, shades = [] }: PlotOptions, drawn: Part): Html {
   const { left, right, top, bottom } = PLOT;
-  x.scale.range([left, right]);
-  y.scale.range([bottom, top]);
   const lines = y.ticks.map(({ value, text }) => {
     const at = y.scale(value);
     return [line(left, at, right, at, "grid"), label(left - 6, at + 4, text, "end")];
@@ -76,7 +76,7 @@ export function plot({ label: description, unit, x, y, shades = [] }: PlotOption
     const [start, end] = [x.scale(from), x.scale(to)];
     return end - start < 1 ? null : rectangle(start, top, end, bottom, "shade");
   });
-  const content = [background, label(0, top - 12, unit), lines, axis, draw()];
+  const content = [background, label(0, top - 12, unit), lines, axis, drawn];
   return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${content}</svg>`;
 }
 
@@ -96,7 +96,7 @@ const MONTHS_FROM_DAYS = 120;
 
 /** Round times in UTC: `14:00`, `20 Nov`, or `Nov` with the year at the first and in January. */
 export function timeAxis(from: Date, to: Date): Axis {
-  const scale = scaleUtc().domain([from, to]);
+  const scale = scaleUtc([from, to], [PLOT.left, PLOT.right]);
   const isMonthly = utcDay.count(from, to) >= MONTHS_FROM_DAYS;
   const [hour, day, month, year] = ["%H:%M", "%-d %b", "%b", "%b %Y"].map((specifier) =>
     scale.tickFormat(0, specifier),
@@ -125,12 +125,15 @@ export function legend(items: readonly LegendItem[]): Html {
   return html`<ul class="legend">${entries}</ul>`;
 }
 
-/** A line over the area below it. */
-interface LineChart extends Pick<PlotOptions, "label" | "unit"> {
-  /** The time that the picture shows. Nothing is known about the time after the last point. */
+interface TimeChart extends Pick<PlotOptions, "label" | "unit"> {
+  /** The time that the picture shows. */
   readonly from: Date;
   readonly to: Date;
-  /** In order of time. */
+}
+
+/** A line over the area below it. */
+interface LineChart extends TimeChart {
+  /** In order of time. Nothing is known about the time after the last one. */
   readonly points: readonly { readonly at: Date; readonly amount: number }[];
   /** Points that are farther apart, in milliseconds, are not connected; nothing is known about the time between them. */
   readonly maxStepMs: number;
@@ -144,19 +147,18 @@ const HEADROOM = 1.1;
 export function lineChart({ label, unit, from, to, points, maxStepMs, last }: LineChart): Html {
   const largest = max(points, ({ amount }) => amount) ?? 0;
   const x = timeAxis(from, to);
-  const y = amountAxis(scaleLinear([0, Math.max(HEADROOM * largest, 1)], []).nice(4), 4);
+  const y = amountAxis(scaleLinear([0, Math.max(HEADROOM * largest, 1)], UPWARD).nice(4), 4);
   const gaps = pairs(points, (a, b): Span => [a.at, b.at]).filter(([start, end]) => +end - +start > maxStepMs);
+  const parts = group(points, ({ at }) => gaps.filter(([, end]) => +at >= +end).length);
+  const positions = [...parts.values()].map((part) =>
+    thin(part.map(({ at, amount }) => [rounded(x.scale(at)), rounded(y.scale(amount))])),
+  );
+  const draw = (shape: (part: [number, number][]) => string | null) => positions.map(shape).join("");
   const end = points.at(-1);
-  return plot({ label, unit, x, y, shades: [...gaps, [end?.at ?? from, to]] }, () => {
-    const parts = group(points, ({ at }) => gaps.filter(([, end]) => +at >= +end).length);
-    const positions = [...parts.values()].map((part) =>
-      thin(part.map(({ at, amount }) => [rounded(x.scale(at)), rounded(y.scale(amount))])),
-    );
-    const draw = (shape: (part: [number, number][]) => string | null) => positions.map(shape).join("");
-    return html`<path class="area" d="${draw(area().y0(PLOT.bottom))}"/>
+  const drawn = html`<path class="area" d="${draw(area().y0(PLOT.bottom))}"/>
 <path class="curve" d="${draw(linePath())}"/>
 <g class="marks">${end === undefined ? null : drawMark(x.scale(end.at), y.scale(end.amount), last)}</g>`;
-  });
+  return plot({ label, unit, x, y, shades: [...gaps, [end?.at ?? from, to]] }, drawn);
 }
 
 const drawMark = (left: number, top: number, text: string) => [
@@ -176,13 +178,11 @@ export interface TimeStep {
   readonly isKnown: boolean;
 }
 
-interface ColumnChart<One extends TimeStep> extends Pick<PlotOptions, "label" | "unit"> {
-  /**
-   * The counted time. The first step may begin before it; that part is shaded, and the column is narrower. The last step may
-   * end after it; its column is pale.
-   */
-  readonly from: Date;
-  readonly to: Date;
+/**
+ * Columns of counts. The first step may begin before the time; that part is shaded, and the column is narrower. The last step may
+ * end after it; its column is pale.
+ */
+interface ColumnChart<One extends TimeStep> extends TimeChart {
   /** In their order. Unknown ones are shaded. */
   readonly steps: readonly One[];
   /** Stacked on each other. */
@@ -212,9 +212,7 @@ export function columnChart<One extends TimeStep>(chart: ColumnChart<One>): Html
   const [lowest = 0, highest = 0] = extent(layers.flat(2));
   const start = steps[0]?.at ?? from;
   const x = timeAxis(start, steps.at(-1)?.end ?? to);
-  const y = scaleLinear()
-    .domain([lowest, highest > lowest ? highest : 1])
-    .nice(wholeSteps(highest - lowest));
+  const y = scaleLinear([lowest, highest > lowest ? highest : 1], UPWARD).nice(wholeSteps(highest - lowest));
   const gap = Math.min(3, (PLOT.right - PLOT.left) / steps.length / 5);
   const drawStep = ({ at, end }: TimeStep, index: number) => {
     const left = x.scale(at < from ? from : at);
@@ -229,10 +227,9 @@ export function columnChart<One extends TimeStep>(chart: ColumnChart<One>): Html
   };
   const unknown = steps.filter(({ isKnown }) => !isKnown).map(({ at, end }): Span => [at, end]);
   const shades: readonly Span[] = [[start, from], ...unknown];
-  return plot({ label, unit, shades, x, y: amountAxis(y, wholeSteps(Math.max(...y.domain().map(Math.abs)))) }, () => [
-    steps.map(drawStep),
-    line(PLOT.left, y(0), PLOT.right, y(0), "axis"),
-  ]);
+  const amounts = amountAxis(y, wholeSteps(Math.max(...y.domain().map(Math.abs))));
+  const zero = line(PLOT.left, y(0), PLOT.right, y(0), "axis");
+  return plot({ label, unit, shades, x, y: amounts }, [steps.map(drawStep), zero]);
 }
 
 export interface BarPart {
@@ -242,12 +239,12 @@ export interface BarPart {
 
 /** A bar of parts, one after the other, as long as their share of `largest`. It is for a cell of a table that has the numbers too. */
 export function bar(parts: readonly BarPart[], largest: number): Html {
-  const percent = scaleLinear([0, Math.max(largest, Number.MIN_VALUE)], [0, 100]);
+  const percent = (value: number) => rounded((100 * value) / largest);
   const ends = cumsum(parts, ({ value }) => value);
   const drawn = parts.map(({ value, paint }, index) => {
-    const start = percent((ends[index] ?? 0) - value);
-    const size = html`x="${rounded(start)}%" y="1" width="${rounded(percent(value))}%" height="13"`;
-    return value === 0 ? null : html`<rect class="${paint}" ${size}/>`;
+    const start = (ends[index] ?? 0) - value;
+    if (value === 0) return null;
+    return html`<rect class="${paint}" x="${percent(start)}%" y="1" width="${percent(value)}%" height="13"/>`;
   });
   return html`<svg class="bar" aria-hidden="true">${drawn}</svg>`;
 }

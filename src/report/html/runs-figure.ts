@@ -4,7 +4,7 @@ import type { RunRow } from "../../db/read/recent-runs.ts";
 import { formatCount, formatElapsed } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { MINUTE_MS } from "../../units.ts";
-import { plot, timeAxis } from "../charts.ts";
+import { plot, timeAxis, UPWARD } from "../charts.ts";
 import { badgeOf, errorText, formatBadge, formatMinute, type StatusBadge, shapeAt, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
 
@@ -73,16 +73,15 @@ export function runsChart(runs: readonly DrawnRun[], label: string): Html {
   // The same distance from both edges, also if all runs began at one time.
   const marginMs = Math.max(5 * MINUTE_MS, (last.getTime() - first.getTime()) / 30);
   const x = timeAxis(new Date(first.getTime() - marginMs), new Date(last.getTime() + marginMs));
-  const y = scaleLog().domain([10 ** lowest, 10 ** highest]);
+  const y = scaleLog([10 ** lowest, 10 ** highest], UPWARD);
   const ticks = decades.map((value) => ({ value, text: String(value) }));
-  return plot({ label, unit: "seconds", x, y: { scale: y, ticks } }, () =>
-    runs.map((run) => {
-      const { variant, label: outcome } = badgeOf(run.status);
-      const title = `${run.kind} ${run.id}, ${formatMinute(run.startedAt)}: ${outcome}, ${formatElapsed(run.durationMs)}`;
-      const shape = shapeAt(variant, x.scale(run.startedAt) - DOT_SIZE / 2, y(secondsOf(run)) - DOT_SIZE / 2, DOT_SIZE);
-      return html`<g><title>${title}</title>${shape}</g>`;
-    }),
-  );
+  const dots = runs.map((run) => {
+    const { variant, label: outcome } = badgeOf(run.status);
+    const title = `${run.kind} ${run.id}, ${formatMinute(run.startedAt)}: ${outcome}, ${formatElapsed(run.durationMs)}`;
+    const shape = shapeAt(variant, x.scale(run.startedAt) - DOT_SIZE / 2, y(secondsOf(run)) - DOT_SIZE / 2, DOT_SIZE);
+    return html`<g><title>${title}</title>${shape}</g>`;
+  });
+  return plot({ label, unit: "seconds", x, y: { scale: y, ticks } }, dots);
 }
 
 /** The newest runs that did not end with ok, with their whole messages; null if there are none. */
