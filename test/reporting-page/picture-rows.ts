@@ -22,7 +22,6 @@ export const pictureRows: ReportRows = {
     bytes: 5.2 * 2 ** 30,
     sizesUnread: 0,
     active: 18,
-    quiet: 14,
     stale: 10,
     unknown: 0,
     medianDays: 41,

@@ -89,11 +89,10 @@ SELECT current_database() AS database, complete_as_of AS "completeAsOf",
   history_complete_since AS "historyCompleteSince"
 FROM simcat_report.data_complete_as_of`;
 
-/** The values of libraries.work_state. */
-export type WorkState = "active" | "quiet" | "stale" | "unknown";
-type LibraryTotal = "libraries" | "owners" | "parents" | "results" | "bytes" | "sizesUnread" | WorkState;
+type LibraryTotal = "libraries" | "owners" | "parents" | "results" | "bytes" | "sizesUnread";
+type WorkTotal = "active" | "stale" | "unknown";
 
-interface LibraryTotals extends Readonly<Record<LibraryTotal, number>> {
+interface LibraryTotals extends Readonly<Record<LibraryTotal | WorkTotal, number>> {
   /** Days since the last work, of the library in the middle; null if no date is known. */
   readonly medianDays: number | null;
 }
@@ -105,8 +104,8 @@ const LIBRARIES = `
 SELECT count(*) AS libraries, count(DISTINCT owner) AS owners,
   coalesce(sum(parent_count), 0)::float8 AS parents, coalesce(sum(result_count), 0)::float8 AS results, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
   count(*) FILTER (WHERE file_size_bytes IS NULL) AS "sizesUnread",
-  count(*) FILTER (WHERE work_state = 'active') AS active, count(*) FILTER (WHERE work_state = 'quiet') AS quiet,
-  count(*) FILTER (WHERE work_state = 'stale') AS stale, count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
+  count(*) FILTER (WHERE work_state = 'active') AS active, count(*) FILTER (WHERE work_state = 'stale') AS stale,
+  count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
   percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS_SINCE_WORK}) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
 FROM simcat_report.libraries WHERE ${OF_OWNERS}`;
 

@@ -18,10 +18,9 @@ const QUANTITIES = [
 ] as const;
 
 type Quantity = (typeof QUANTITIES)[number];
-type Amount = Quantity["name"];
 
 /** A snapshot or the present. The snapshots of earlier versions have no active and stale libraries. */
-interface Amounts extends Readonly<Record<Exclude<Amount, "active" | "stale">, number>> {
+interface Amounts extends Readonly<Record<"libraries" | "bytes" | "parents" | "results", number>> {
   readonly day: Date;
   readonly active: number | null;
   readonly stale: number | null;

@@ -3,7 +3,7 @@ import { DAY_MS } from "../../units.ts";
 import { columnChart, type TimeStep } from "../charts.ts";
 import { column, formatDay, htmlTable, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { DAYS_SINCE_WORK, type Facts, OF_OWNERS, oldEndOf, type WorkState } from "./facts.ts";
+import { DAYS_SINCE_WORK, type Facts, OF_OWNERS, oldEndOf } from "./facts.ts";
 import { barColumn, countColumn, formatPercent, note, numbersTable, type Section } from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
@@ -71,7 +71,7 @@ function whyEmpty({ owners, complete, runs, failing: [failed] }: Facts): string 
 }
 
 interface AgeRow {
-  readonly state: WorkState;
+  readonly state: (typeof AGES)[number]["state"];
   /** Whole years since the last work, of stale libraries: 0, 1 or more. Otherwise 0. */
   readonly years: number;
   readonly libraries: number;
@@ -120,7 +120,7 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} GROUP BY 1, 2`,
       barColumn(rows, ({ state, libraries: value }) => (state === "unknown" ? [] : [{ paint: "solid first", value }])),
       numbers(
         "libraries",
-        (row) => html`${formatCount(row.libraries)} <small>${formatPercent(row.libraries, all)}</small>`,
+        ({ libraries }) => html`${formatCount(libraries)} <small>${formatPercent(libraries, all)}</small>`,
       ),
     ])}
 ${note("Last work is the newest date of a library and its scenarios.")}`;
