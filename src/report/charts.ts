@@ -2,7 +2,7 @@ import { cumsum, extent, group, max, pairs } from "d3-array";
 import { format } from "d3-format";
 import { type ScaleLinear, scaleLinear, scaleUtc } from "d3-scale";
 import { area, line as linePath, stack, stackOffsetDiverging } from "d3-shape";
-import { utcDay, utcMonth } from "d3-time";
+import { utcDay } from "d3-time";
 import { type Html, html, type Part } from "./html/html.ts";
 
 /** Pictures as SVG: lines, columns and bars. */
@@ -98,16 +98,13 @@ const MONTHS_FROM_DAYS = 120;
 export function timeAxis(from: Date, to: Date): Axis {
   const scale = scaleUtc([from, to], [PLOT.left, PLOT.right]);
   const isMonthly = utcDay.count(from, to) >= MONTHS_FROM_DAYS;
-  const [hour, day, month, year] = ["%H:%M", "%-d %b", "%b", "%b %Y"].map((specifier) =>
-    scale.tickFormat(0, specifier),
-  );
   const all = scale.ticks(5);
   const every = Math.ceil(all.length / MAX_TIME_TICKS);
   const times = all.filter((_, index) => index % every === 0);
   const ticks = times.map((value, index) => {
-    const isYear = index === 0 || utcMonth.count(new Date(0), value) % 12 === 0;
-    const format = utcDay(value) < value ? hour : isMonthly ? (isYear ? year : month) : day;
-    return { value, text: format?.(value) ?? "" };
+    const month = index === 0 || value.getUTCMonth() === 0 ? "%b %Y" : "%b";
+    const specifier = utcDay(value) < value ? "%H:%M" : isMonthly ? month : "%-d %b";
+    return { value, text: scale.tickFormat(0, specifier)(value) };
   });
   return { scale, ticks };
 }

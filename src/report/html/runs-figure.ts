@@ -1,4 +1,4 @@
-import { extent, range, rollup } from "d3-array";
+import { extent, group, range } from "d3-array";
 import { scaleLog } from "d3-scale";
 import type { RunRow } from "../../db/read/recent-runs.ts";
 import { formatCount, formatElapsed } from "../../format.ts";
@@ -39,23 +39,16 @@ export function runsFigure(runs: readonly DrawnRun[], total = 0): Html | null {
   if (first === undefined || last === undefined) return null;
   const [from, to] = [formatMinute(first.startedAt), formatMinute(last.startedAt)];
   if (runs.length < MIN_DRAWN_RUNS) {
-    const took = [...new Set(extent(runs, ({ durationMs }) => durationMs).map((ms) => formatElapsed(ms ?? 0)))].join(
-      " to ",
-    );
+    const took = new Set(extent(runs, ({ durationMs }) => durationMs).map((ms) => formatElapsed(ms ?? 0)));
     const which = first === last ? `One run, at ${from}` : `${formatCount(runs.length)} runs, from ${from} to ${to}`;
     const soFar = runs.some(({ status }) => status === "running") ? " so far" : "";
-    return html`<p class="soft">${which} (UTC), took ${took}${soFar}.</p>`;
+    return html`<p class="soft">${which} (UTC), took ${[...took].join(" to ")}${soFar}.</p>`;
   }
   const count = total > runs.length ? `${formatCount(runs.length)} of ${formatCount(total)}` : formatCount(runs.length);
   const label = `The last ${count} runs, from ${from} to ${to}.`;
-  const counts = rollup(
-    runs,
-    (group) => group.length,
-    ({ status }) => badgeOf(status).variant,
-  );
-  const legend = [...counts].map(
-    ([variant, count]) => html`<li>${formatBadge({ variant, label: `${count} ${MEANINGS[variant]}` })}</li>`,
-  );
+  const legend = [...group(runs, ({ status }) => badgeOf(status).variant)].map(([variant, { length }]) => {
+    return html`<li>${formatBadge({ variant, label: `${length} ${MEANINGS[variant]}` })}</li>`;
+  });
   return html`<figure>${runsChart(runs, label)}
 <ul class="legend">${legend}</ul>
 <figcaption class="soft">${label} Start (UTC) and duration; the axis of seconds is logarithmic.</figcaption></figure>`;

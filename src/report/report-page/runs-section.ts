@@ -31,10 +31,8 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
     // Of the period that the heading counts; if there are none, the last ones before it.
     const inPeriod = newest.filter(({ startedAt, durationMs }) => startedAt.getTime() + durationMs >= since.getTime());
     const runs = inPeriod.length === 0 ? newest : inPeriod;
-    return html`${runsFigure(
-      runs,
-      sum(endings, (ending) => ending.runs),
-    )}
+    const total = sum(endings, (ending) => ending.runs);
+    return html`${runsFigure(runs, total)}
 ${owners.length === 0 ? null : note("Runs are not filtered by owner.")}
 ${unsuccessfulRuns(runs)}
 ${numbersTable(runs.toReversed(), [
