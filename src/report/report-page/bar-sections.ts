@@ -1,12 +1,10 @@
 import { sum } from "d3-array";
 import { formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
-import { truncate } from "../../output/table.ts";
-import { printable } from "../../printable.ts";
 import { type BarPart, type LegendItem, legend } from "../charts.ts";
 import { type Column, column, foreignText, htmlTable, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { OF_OWNERS } from "./facts.ts";
-import { barColumn, formatPercent, note, type Section } from "./section.ts";
+import { barColumn, formatPercent, MAX_SHOWN_NAME, note, type Section, shortName } from "./section.ts";
 
 /** One owner; null for the sum of all others, which are many and not comparable with one, so they have no bar. */
 interface OwnerRow {
@@ -19,9 +17,6 @@ const byOwner = (sums: readonly string[], ranked: string) => `
 SELECT CASE WHEN place <= $max_shown::int THEN owner END AS owner, count(*) AS owners, ${sums.map((name) => `sum("${name}")::float8 AS "${name}"`).join(", ")}
 FROM (${ranked}) AS ranked
 GROUP BY least(place, $max_shown::int + 1), 1 ORDER BY least(place, $max_shown::int + 1)`;
-
-/** Names longer than this are cut. */
-const MAX_SHOWN_NAME = 48;
 
 /**
  * A row with a bar for each owner; null for a single owner, about whom the finding says all.
@@ -57,14 +52,12 @@ export const storageSection: Section<{ storage: StorageRow }> = {
   finding({ libraries: { libraries, sizesUnread, bytes, owners }, storage: [largest] }) {
     if (largest === undefined) return null;
     if (bytes === 0) return sizesUnread < libraries ? "All known sizes are 0" : "No library has a known size";
-    const name = truncate(printable(largest.owner ?? ""), 48);
+    const name = shortName(largest.owner ?? "");
     if (owners === 1) return `${name} holds all ${formatBytes(bytes)}`;
     const share = formatPercent(largest.bytes, bytes);
-    const hold =
-      largest.ties === 1
-        ? `${name} holds ${share}`
-        : `${name} and ${plural(largest.ties - 1, "other owner")} hold ${share} each`;
-    return `${hold} of the ${formatBytes(bytes)} of ${formatCount(owners)} owners`;
+    const whole = `of the ${formatBytes(bytes)} of ${formatCount(owners)} owners`;
+    if (largest.ties === 1) return `${name} holds ${share} ${whole}`;
+    return `${name} and ${plural(largest.ties - 1, "other owner")} hold ${share} each ${whole}`;
   },
   figure: ({ libraries: { bytes: all, sizesUnread }, storage }) =>
     html`${ownerTable(
@@ -190,8 +183,8 @@ ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_vers
         const version = foreignText(row.packageVersion ?? "(no version)", MAX_SHOWN_NAME);
         return html`${name} ${version} <small class="nowrap">${formatBehind(row)}</small>`;
       }),
-      barColumn(versions, (row: VersionRow) => [
-        { ...(row.versionsBehind === 0 ? NEWEST : OLDER), value: row.libraries },
+      barColumn(versions, ({ versionsBehind, libraries: value }) => [
+        { ...(versionsBehind === 0 ? NEWEST : OLDER), value },
       ]),
       numbers<VersionRow>("libraries", ({ libraries }) => libraries),
     ];

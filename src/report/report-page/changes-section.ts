@@ -1,8 +1,6 @@
 import { sum } from "d3-array";
 import { formatCount, formatLibraries, formatSpan, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
-import { truncate } from "../../output/table.ts";
-import { printable } from "../../printable.ts";
 import { DAY_MS } from "../../units.ts";
 import { columnChart, legend, type TimeStep } from "../charts.ts";
 import {
@@ -17,7 +15,7 @@ import {
 } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { type Facts, OF_OWNERS, oldEndOf } from "./facts.ts";
-import { countColumn, note, numbersTable, type Section } from "./section.ts";
+import { countColumn, note, numbersTable, type Section, shortName } from "./section.ts";
 
 type Entity = (typeof ENTITY_NAMES)[number]["entity"];
 type Kind = (typeof SERIES)[number]["kind"];
@@ -123,8 +121,7 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     if (complete.historyCompleteSince === null) return "Changes are counted after the first run that sees everything";
     const time = formatPeriod(facts);
     const moved = moves.map(({ oldOwner, newOwner, libraries }) => {
-      const [from, to] = [oldOwner, newOwner].map((owner) => truncate(printable(owner), 48));
-      return `${formatLibraries(libraries)} moved from ${from} to ${to}`;
+      return `${formatLibraries(libraries)} moved from ${shortName(oldOwner)} to ${shortName(newOwner)}`;
     });
     const end = periodEndOf(facts);
     if (end !== null && end.at <= changesSince && first === undefined)

@@ -1,4 +1,6 @@
 import { max, sum } from "d3-array";
+import { truncate } from "../../output/table.ts";
+import { printable } from "../../printable.ts";
 import { type BarPart, bar, type TimeStep } from "../charts.ts";
 import { type Column, column, htmlTable, numbers } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
@@ -39,6 +41,12 @@ export function barColumn<Row>(rows: readonly Row[], partsOf: (row: Row) => read
 /** A line below a picture; null if all parts are null. */
 export const note = (...parts: readonly Part[]): Html | null =>
   parts.every((part) => part === null) ? null : html`<p class="soft">${parts}</p>`;
+
+/** Names longer than this are cut. */
+export const MAX_SHOWN_NAME = 48;
+
+/** The name of an owner, in a heading. */
+export const shortName = (name: string) => truncate(printable(name), MAX_SHOWN_NAME);
 
 /** A rounded share. Only an exact 0 or 100 % is printed as such. */
 export const formatPercent = (part: number, whole: number) => {
