@@ -17,7 +17,7 @@ import { type Html, html } from "../html/html.ts";
 import { type Facts, OF_OWNERS, oldEndOf } from "./facts.ts";
 import { countColumn, note, numbersTable, type Section, shortName } from "./section.ts";
 
-type Entity = (typeof ENTITY_NAMES)[number]["entity"];
+type Entity = "library" | "scenario";
 type Kind = (typeof SERIES)[number]["kind"];
 
 interface ChangeStep extends TimeStep {
@@ -75,10 +75,13 @@ const SERIES = [
   { kind: "removed", name: "removed (below the line)", paint: "solid second", below: true },
 ] as const;
 
-const ENTITY_NAMES = [
-  { entity: "library", many: "libraries" },
-  { entity: "scenario", many: "scenarios" },
-] as const;
+/** The series of one kind of item, in a panel of its own. */
+const panelOf = (entity: Entity, many: string) => {
+  const countOf = (kind: Kind) => (step: ChangeStep) => step.counts[`${entity} ${kind}`] ?? 0;
+  return { entity, many, series: SERIES.map((series) => ({ ...series, countOf: countOf(series.kind) })) };
+};
+const SCENARIO_PANEL = panelOf("scenario", "scenarios");
+const PANELS = [panelOf("library", "libraries"), SCENARIO_PANEL];
 
 const STEP_FORMATS = {
   hour: formatMinute,
@@ -127,7 +130,7 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     if (end !== null && end.at <= changesSince && first === undefined)
       return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete until ${end.text}`;
     if (first !== undefined) {
-      const totals = totalsOf(changes, "scenario");
+      const totals = totalsOf(changes, SCENARIO_PANEL);
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
       return [`${formatLibraries(first.total)} changed ${time}`, scenarios, ...moved].join("; ");
     }
@@ -143,20 +146,21 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     const hasCourse = steps.length > 2 && (changed.length > 0 || steps.some(({ isKnown }) => !isKnown));
     if (!hasCourse) return html`${note(scope)}${changedTable(changed)}`;
     const formatStep = STEP_FORMATS[step];
-    const panels = ENTITY_NAMES.map(({ entity, many }) => {
+    const panels = PANELS.map((panel) => {
+      const { entity, many, series } = panel;
       const chart = columnChart({
-        label: `Added, changed and removed ${many} by ${step}: ${totalsOf(steps, entity)}`,
+        label: `Added, changed and removed ${many} by ${step}: ${totalsOf(steps, panel)}`,
         unit: many,
         from: changesSince,
         to: now,
         steps,
-        series: SERIES.map((series) => ({ ...series, countOf: counterOf(entity, series.kind) })),
+        series,
         describe: (start, count) => `${formatStep(start)}: ${plural(count, entity, many)}`,
       });
       return html`<figure>${chart}</figure>`;
     });
-    const columns = ENTITY_NAMES.flatMap(({ entity, many }) =>
-      SERIES.map(({ kind }) => countColumn(`${many} ${kind}`, counterOf(entity, kind))),
+    const columns = PANELS.flatMap(({ many, series }) =>
+      series.map(({ kind, countOf }) => countColumn(`${many} ${kind}`, countOf)),
     );
     const when = column<TimeStep>(
       `${step} (UTC)`,
@@ -185,17 +189,11 @@ function periodEndOf(facts: Facts): { readonly at: Date; readonly text: string }
   return at && { at, text: oldEndOf(facts) === null ? formatMinute(at) : formatDay(at) };
 }
 
-const counterOf =
-  (entity: Entity, kind: Kind) =>
-  ({ counts }: ChangeStep) =>
-    counts[`${entity} ${kind}`] ?? 0;
-
 /** `3 added, 1 removed`. Zeros are left out. */
-const totalsOf = (steps: readonly ChangeStep[], entity: Entity): string =>
-  SERIES.map(({ kind }) => ({ kind, count: sum(steps, counterOf(entity, kind)) }))
-    .filter(({ count }) => count > 0)
-    .map(({ kind, count }) => `${formatCount(count)} ${kind}`)
-    .join(", ");
+function totalsOf(steps: readonly ChangeStep[], { series }: ReturnType<typeof panelOf>): string {
+  const totals = series.map(({ kind, countOf }) => ({ kind, count: sum(steps, countOf) }));
+  return totals.flatMap(({ kind, count }) => (count > 0 ? `${formatCount(count)} ${kind}` : [])).join(", ");
+}
 
 function changedTable(changed: readonly ChangedLibrary[]): Html | null {
   const [first] = changed;
