@@ -85,8 +85,7 @@ export const parentsSection: Section<{ parents: ParentsRow }> = {
     /** The runs keep the scenario counts by library; parents without results and stale ones must be looked up. */
     parents: byOwner(
       ["scenarios", "parents", "withoutResults", "stale"],
-      `
-  SELECT owner, scenarios, parents, coalesce(w.count, 0) AS "withoutResults", coalesce(stale.count, 0) AS stale,
+      `SELECT owner, scenarios, parents, coalesce(w.count, 0) AS "withoutResults", coalesce(stale.count, 0) AS stale,
     row_number() OVER (ORDER BY coalesce(w.count, 0) DESC, parents DESC, owner) AS place
   FROM (
     SELECT owner, sum(scenario_count) AS scenarios, sum(parent_count) AS parents
@@ -95,8 +94,7 @@ export const parentsSection: Section<{ parents: ParentsRow }> = {
   LEFT JOIN (
     SELECT owner, count(*) FROM simcat_report.parents_without_results WHERE ${OF_OWNERS} GROUP BY owner
   ) AS w USING (owner)
-  LEFT JOIN (SELECT owner, count(*) FROM simcat_report.stale_results WHERE ${OF_OWNERS} GROUP BY owner) AS stale USING (owner)
-`,
+  LEFT JOIN (SELECT owner, count(*) FROM simcat_report.stale_results WHERE ${OF_OWNERS} GROUP BY owner) AS stale USING (owner)`,
     ),
   },
   finding({ parents }) {
