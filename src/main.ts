@@ -187,9 +187,9 @@ async function main(args: readonly string[]): Promise<number> {
     }
     context = { ...context, ...readEnvironment(process.env, process.cwd()) };
     hide(environmentSecrets(context.environment));
-    const [command, option] = args;
+    const [command, option, word] = args;
     if (command === "completion" && (option === "--owner" || option === "--library"))
-      return await (await import("./cli/offered-names.ts")).printNames(context, option);
+      return await (await import("./cli/offered-names.ts")).printNames(context, option, word);
     // Imported only now, because it takes half of the time of `--version`.
     const { runProgram } = await import("./cli/program.ts");
     return await runProgram(context, args);

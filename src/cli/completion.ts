@@ -17,8 +17,8 @@ const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish };
 const FILE_OPTIONS = ["--out", "--file"];
 
 /**
- * A function in the language of `sh`. Its arguments are the words before the one to complete. It prints what may follow: a word
- * in each line, and after a tab its description.
+ * A function in the language of `sh`. Its arguments are the word to complete, as far as it is typed, and the words before it. It
+ * prints what may follow: a word in each line, and after a tab its description.
  */
 function formatOffers(program: Command): string {
   const { commands } = program;
@@ -27,10 +27,10 @@ function formatOffers(program: Command): string {
   const names = commands.map((command) => withDescription(command.name(), command.description()));
   return [
     "_simcat_offer() (",
-    "  before= command=",
+    "  word=$1 before= command=; shift",
     '  for before; do [ "$command" ] || case "$before" in -*) ;; *) command="$before" ;; esac; done',
     '  case "$before" in',
-    '    --owner|--library) simcat completion "$before" 2>/dev/null </dev/null ;;',
+    '    --owner|--library) simcat completion "$before" "$word" 2>/dev/null </dev/null ;;',
     ...[...choices].map(([long, words]) => `    ${long}) ${printWords(words)} ;;`),
     `    ${[...new Set(options.map(({ long }) => long))].join("|")}) ;;`,
     '    *) case "$command" in',
@@ -45,7 +45,7 @@ function formatOffers(program: Command): string {
 function printArguments(command: Command): string {
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   const hasKey = command.registeredArguments.some((argument) => argument.name() === "OWNER/NAME");
-  return `${printWords([...choices, ...describeOptions(command)])}${hasKey ? "; _simcat_offer --library" : ""}`;
+  return `${printWords([...choices, ...describeOptions(command)])}${hasKey ? '; _simcat_offer "$word" --library' : ""}`;
 }
 
 const printWords = (words: readonly string[]) => `printf '%s\\n' ${words.map((word) => `'${word}'`).join(" ")}`;
@@ -70,7 +70,7 @@ _simcat() {
   case "\${COMP_WORDS[COMP_CWORD-1]}" in ${FILE_OPTIONS.join("|")}) COMPREPLY=($(compgen -f -- "$word")); return ;; esac
   while IFS= read -r name; do
     [[ -n "$name" && "$name" == "\${word//\\\\/}"* ]] && printf -v name %q "$name" && COMPREPLY+=("$name")
-  done < <(_simcat_offer "\${COMP_WORDS[@]:1:COMP_CWORD-1}" | cut -f 1)
+  done < <(_simcat_offer "$word" "\${COMP_WORDS[@]:1:COMP_CWORD-1}" | cut -f 1)
 }
 complete -F _simcat simcat`;
 }
@@ -81,7 +81,7 @@ function formatZsh(offers: string): string {
 ${offers}
 _simcat() {
   case "\${words[CURRENT-1]}" in ${FILE_OPTIONS.join("|")}) _files; return ;; esac
-  compadd -- \${(f)"$(_simcat_offer "\${(@)words[2,CURRENT-1]}" | cut -f 1)"}
+  compadd -- \${(f)"$(_simcat_offer "\${words[CURRENT]}" "\${(@)words[2,CURRENT-1]}" | cut -f 1)"}
 }
 compdef _simcat simcat`;
 }
@@ -90,7 +90,7 @@ function formatFish(offers: string): string {
   const script = `${offers}\n_simcat_offer "$@"`.replace(/[\\']/g, "\\$&");
   return `# In ~/.config/fish/config.fish: simcat completion fish | source
 function _simcat
-  sh -c '${script}' sh (commandline -opc)[2..]
+  sh -c '${script}' sh (commandline -ct | string collect -a) (commandline -opc)[2..]
 end
 complete -c simcat -f -a '(_simcat)'
 complete -c simcat -n 'contains -- (commandline -opc)[-1] ${FILE_OPTIONS.join(" ")}' -F`;

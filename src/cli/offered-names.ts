@@ -1,4 +1,4 @@
-import type { QueryResult } from "pg";
+import pg, { type QueryResult } from "pg";
 import { withTimeout } from "../async.ts";
 import { loadConfig } from "../config.ts";
 import { Pool } from "../db/connect.ts";
@@ -21,18 +21,26 @@ const SELECTS = {
 /** In milliseconds. */
 const NAMES_WITHIN_MS = 2_000;
 
+/** A shell passes a word as it is typed, with its quotes. */
+const QUOTES = "\\'\"";
+
 /**
- * Prints the names that complete an option, one in a line. A person waits for them, so this loads neither commander nor the
- * logger, does not look at the version of the schema, sends all its statements at once, and gives up soon.
+ * Prints names that complete an option and contain `word`, one in a line, at most a thousand. A person waits for them, so this
+ * loads neither commander nor the logger, does not look at the version of the schema, sends all its statements at once, and
+ * gives up soon.
  */
-export async function printNames(context: Context, option: keyof typeof SELECTS): Promise<number> {
+export async function printNames(context: Context, option: keyof typeof SELECTS, word = ""): Promise<number> {
   const config = loadConfig(context.environment, { service: false, database: true }, context.dotenv);
   context.hide(config.secrets);
+  const quotes = pg.escapeLiteral(QUOTES);
+  const typed = `lower(translate(${pg.escapeLiteral(word)}, ${quotes}, ''))`;
   const print = async ({ url }: { readonly url: string }) => {
     const pool = new Pool(url, {});
     const answer = pool.query(`
       BEGIN READ ONLY; SET LOCAL statement_timeout = ${NAMES_WITHIN_MS}; SET LOCAL jit = off; ${TAKE_READER_RIGHTS};
-      SELECT string_agg(name, E'\\n') AS names FROM (${SELECTS[option]} LIMIT 1000) AS offered; ROLLBACK`);
+      SELECT string_agg(name, E'\\n') AS names FROM (
+        SELECT name FROM (${SELECTS[option]}) AS names WHERE strpos(lower(translate(name, ${quotes}, '')), ${typed}) > 0 LIMIT 1000
+      ) AS offered; ROLLBACK`);
     const results: unknown = await withTimeout(answer, NAMES_WITHIN_MS)
       .catch((error) => Promise.reject(databaseError("reading the names", error)))
       .finally(() => void pool.end());

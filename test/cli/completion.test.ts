@@ -16,16 +16,10 @@ let directory: string;
 beforeAll(async () => {
   // The last two are not offered.
   const names = ["forest", "lake", "$(reboot)", "two words, (é) '", 'a "b"', "a%b", "\u001b[31m"];
-  await addRows(
-    database(),
-    "libraries",
-    names.map((library_name) => ({ library_name })),
-  );
-  await addRows(
-    database(),
-    "library_sync",
-    names.map((library_name) => ({ library_name })),
-  );
+  const crowd = Array.from({ length: 1_000 }, (_, index) => ({ owner: "crowd", library_name: `${index}` }));
+  const rows = [...names.map((library_name) => ({ library_name })), ...crowd, { owner: "zoe", library_name: "last" }];
+  await addRows(database(), "libraries", rows);
+  await addRows(database(), "library_sync", rows);
   directory = mkdtempSync(join(tmpdir(), "simcat-completion-"));
   symlinkSync(MAIN, join(directory, "simcat"));
   for (const shell of ["bash", "zsh", "fish"]) {
@@ -65,13 +59,18 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
   [["simcat", "export", "--format", "p"], ["parquet"]],
   [["simcat", "completion", "b"], ["bash"]],
   [["simcat", "report", "--since", ""], []],
-  [["simcat", "sync", "--owner", ""], ["ann"]],
+  [
+    ["simcat", "sync", "--owner", ""],
+    ["ann", "crowd", "zoe"],
+  ],
   [
     ["simcat", "sync", "--library", "ann/"],
     ["ann/$(reboot)", 'ann/a "b"', "ann/forest", "ann/lake", "ann/two words, (é) '"],
   ],
   [["simcat", "explain", "ann/two\\ w"], ["ann/two words, (é) '"]],
   [["simcat", "explain", "ann/f"], ["ann/forest"]],
+  [["simcat", "sync", "--library", "zoe/"], ["zoe/last"]],
+  [["simcat", "explain", "zoe/l"], ["zoe/last"]],
 ];
 
 const SHELLS = ["bash", "zsh", "fish"].filter((shell) => findProgram(shell, shell) !== null);
