@@ -124,9 +124,9 @@ test.each([
   );
   const read = () =>
     database.query<{ name: string; oid: number; acl: string }>(
-      `SELECT relname AS name, oid, concat(relacl::text, (SELECT string_agg(attacl::text, '') FROM pg_attribute WHERE attrelid = c.oid)) AS acl
+      `SELECT relname AS name, oid, concat(coalesce(relacl, acldefault('r', relowner)), (SELECT string_agg(attacl::text, '') FROM pg_attribute WHERE attrelid = c.oid)) AS acl
        FROM pg_class c WHERE relnamespace = 'simcat_report'::regnamespace
-       UNION ALL SELECT proname, oid, proacl::text FROM pg_proc WHERE pronamespace = 'simcat_report'::regnamespace ORDER BY 1`,
+       UNION ALL SELECT proname, oid, coalesce(proacl, acldefault('f', proowner))::text FROM pg_proc WHERE pronamespace = 'simcat_report'::regnamespace ORDER BY 1`,
     );
   const before = await read();
   const folder = await withViews(change);
