@@ -9,9 +9,10 @@ WITH months AS (
   FROM simcat_report.data_complete_as_of AS c, generate_series(0, 11) AS months_ago,
     LATERAL (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') - months_ago * interval '1 month' AS month) AS first_day
 ), sizes AS (
-  -- An unknown size counts as 0.
-  SELECT seen_at, kind, byte_change, is_move, sum(byte_change) OVER (PARTITION BY owner, library_name ORDER BY seen_at) AS size_after
-  FROM simcat_report.events WHERE entity = 'library'
+  -- An unknown size counts as 0, as does that of a removed library. Counted back from now, because earlier events may be pruned.
+  SELECT seen_at, kind, byte_change, is_move,
+    coalesce(l.file_size_bytes, 0) + byte_change - sum(byte_change) OVER (PARTITION BY owner, library_name ORDER BY seen_at DESC) AS size_after
+  FROM simcat_report.events LEFT JOIN simcat_report.libraries AS l USING (owner, library_name) WHERE entity = 'library'
 )
 SELECT m.month::date AS month, m.since,
   CASE WHEN m.since IS NOT NULL THEN -coalesce(sum(e.byte_change) FILTER (WHERE e.kind = 'removed'), 0) END AS bytes_removed,
