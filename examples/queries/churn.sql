@@ -9,12 +9,12 @@ WITH weeks AS (
     LATERAL (SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days') AT TIME ZONE 'UTC' AS week) AS monday
 ), snapshots AS (
   SELECT DISTINCT ON (date_trunc('week', day::timestamp)) date_trunc('week', day::timestamp)::date AS week,
-    max(taken_at) AS taken_at, sum(libraries) AS libraries
+    max(run_id) AS run_id, sum(libraries) AS libraries
   FROM simcat_report.daily_owners
   GROUP BY day
   ORDER BY date_trunc('week', day::timestamp), day
 ), counted AS (
-  SELECT week, since, s.libraries - coalesce(sum(e.library_change) FILTER (WHERE e.seen_at <= s.taken_at), 0) AS libraries_at_start,
+  SELECT week, since, s.libraries - coalesce(sum(e.library_change) FILTER (WHERE e.run_id <= s.run_id), 0) AS libraries_at_start,
     count(*) FILTER (WHERE e.library_change > 0) AS libraries_added, count(*) FILTER (WHERE e.library_change < 0) AS libraries_removed,
     coalesce(sum(e.scenario_change) FILTER (WHERE e.scenario_change > 0), 0) AS scenarios_added,
     coalesce(-sum(e.scenario_change) FILTER (WHERE e.scenario_change < 0), 0) AS scenarios_removed

@@ -127,7 +127,7 @@ const NOT_LIVE = { live: false, scenarios: null, results: null, package_name: nu
 const SNAPSHOTS = {
   snapshot_days: SNAPSHOT_DAYS.map((days) => ({
     day: day(days),
-    run_id: 1,
+    run_id: 50 - days,
     taken_at: new Date(now - days * 24 * HOUR),
   })),
   library_days: [
@@ -387,17 +387,17 @@ test("libraries that moved to another owner change no answer but that of moved-l
     expect(await answerOf(file), file).toEqual(answers[file]?.());
 });
 
-test("the libraries at the start of a week are those before its first run (fault 241)", async () => {
+test("the libraries at the start of a week are those before its first run (faults 241, 259)", async () => {
   const week = monday(date(2));
   await database().query("DELETE FROM simcat.snapshot_days WHERE day >= $1 AND day < $2", [week, date(2)]);
   await database().query(
     `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
-     VALUES ($1, 3, 'removed', 'bob', 'sea', 0, 0, 0)`,
+     VALUES ($1, 48, 'removed', 'bob', 'sea', 0, 0, 0), ($1, 49, 'added', 'bob', 'bay', 0, 0, 0)`,
     [ago(2)],
   );
   const [line] = (await answerOf("churn.sql")).filter((row) => row.startsWith(week));
   const [, , atStart, added, removed, , , percent] = line?.split(" | ") ?? [];
-  expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "1", removed: "2", percent: "66.7" });
+  expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "2", removed: "2", percent: "66.7" });
 });
 
 test("a size that became unknown freed no storage, after a prune of the events too (faults 243, 258)", async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { headers, status } from "../faults/answers.ts";
 import { serve } from "../mock/service.ts";
@@ -6,6 +7,7 @@ import { freshTestDatabase } from "../support/database.ts";
 import { movableClock } from "../support/database-clock.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { fingerprintRows, simcat } from "../verify/simcat.ts";
 
 const TABLES = ["snapshot_days", "library_days", "owner_days"];
@@ -126,6 +128,25 @@ test("a scenario that was a reject when the history began is loaded, not added, 
   const sums = "SELECT sum(library_change), sum(scenario_change) FROM simcat_report.events WHERE owner = 'alice'";
   expect(await database.lines(sums)).toEqual(["1 4"]);
   expect(await database.lines("SELECT scenario_id FROM simcat.events WHERE kind = 'added'")).toEqual(["4"]);
+});
+
+test("what was stored after a snapshot by a clock that was hours ahead is counted after it (fault 259)", async () => {
+  const { service, run, setClock, setDatabaseClock } = await organization([fire, water]);
+  await setClock("2026-03-02T06:00:00Z");
+  await setDatabaseClock("2026-03-02T14:00:00Z");
+  service.always({ owner: "bob", library: "Water" }, status(404));
+  expect((await run("backfill")).code).toBe(2);
+  await setClock("2026-03-02T08:00:00Z");
+  service.script([]);
+  expect((await run("sync")).code).toBe(0);
+  service.put(library("bob", "Wood"));
+  await setClock("2026-03-02T09:00:00Z");
+  expect((await run("sync")).code).toBe(0);
+  await setClock("2026-03-03T09:00:00Z");
+  expect((await run("sync")).code).toBe(0);
+
+  const { out } = await run("report", "--json", "--out", join(temporaryDirectory(), "report.html"));
+  expect(JSON.parse(out).findings.growth).toBe("1 more library since 2 Mar 2026, and as many scenarios");
 });
 
 test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {

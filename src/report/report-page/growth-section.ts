@@ -74,14 +74,14 @@ export const growthSection: Section<{ growth: GrowthRow }> = {
     /** The last two years. */
     growth: `
 WITH loaded AS MATERIALIZED (
-  SELECT max(seen_at) AS at, sum(library_change) AS libraries, sum(scenario_change) AS scenarios, sum(byte_change) AS bytes
+  SELECT run_id, sum(library_change) AS libraries, sum(scenario_change) AS scenarios, sum(byte_change) AS bytes
   FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id
 )
 SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
   sum(results)::float8 AS results, sum(bytes)::float8 AS bytes, sum(sizes_unread)::float8 AS "sizesUnread", sum(active)::float8 AS active, sum(stale)::float8 AS stale,
   max(taken_at) >= coalesce((SELECT max(cutoff) FROM simcat_report.prune_history WHERE events), '-infinity') AS "hasEvents",
   (SELECT json_build_object('libraries', coalesce(sum(l.libraries), 0), 'scenarios', coalesce(sum(l.scenarios), 0),
-      'bytes', coalesce(sum(l.bytes), 0)) FROM loaded l WHERE l.at > max(d.taken_at)) AS "readLater"
+      'bytes', coalesce(sum(l.bytes), 0)) FROM loaded l WHERE l.run_id > max(d.run_id)) AS "readLater"
 FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
   },
   finding(rows) {
