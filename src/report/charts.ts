@@ -152,8 +152,11 @@ export function lineChart({ label, unit, from, to, points, maxStepMs, last }: Li
   );
   const draw = (shape: (part: [number, number][]) => string | null) => positions.map(shape).join("");
   const end = points.at(-1);
+  // A line through a single point has no length, and is a dot as wide as the line.
+  const alone = positions.filter(({ length }) => length === 1).map((part) => linePath()(part));
   const drawn = html`<path class="area" d="${draw(area().y0(PLOT.bottom))}"/>
 <path class="curve" d="${draw(linePath())}"/>
+${alone.length === 0 ? null : html`<path class="curve alone" d="${alone.join("")}"/>`}
 <g class="marks">${end === undefined ? null : drawMark(x.scale(end.at), y.scale(end.amount), last)}</g>`;
   return plot({ label, unit, x, y, shades: [...gaps, [end?.at ?? from, to]] }, drawn);
 }

@@ -138,6 +138,12 @@ describe("a line", () => {
     ]);
   });
 
+  test("has a dot for a point between two gaps, which no line shows (fault 260)", () => {
+    const points = [0, 5, 9, 10].map((seconds) => ({ at: at(seconds), amount: 5 }));
+    const drawn = toMarkup(lineChart({ ...chart, points, maxStepMs: 1_000 }));
+    expect(drawn).toContain('<path class="curve alone" d="M44,47.7ZM215,47.7Z"/>');
+  });
+
   test("is no longer than its pixels for thousands of points", () => {
     const points = Array.from({ length: 10_000 }, (_, index) => ({ at: new Date(index), amount: index % 10 }));
     expect(toMarkup(lineChart({ ...chart, points })).length).toBeLessThan(13_000);
