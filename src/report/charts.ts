@@ -138,13 +138,20 @@ interface LineChart extends TimeChart {
   readonly last: string;
 }
 
+const MAX_STEPS = 4;
+
+/** As many steps as have room, but none that is a fraction of a whole thing. */
+const wholeSteps = (largest: number) => Math.max(1, Math.min(MAX_STEPS, Math.floor(largest)));
+
 /** A share of the height above the largest amount, for the label of the last one. */
 const HEADROOM = 1.1;
 
 export function lineChart({ label, unit, from, to, points, maxStepMs, last }: LineChart): Html {
   const largest = max(points, ({ amount }) => amount) ?? 0;
   const x = timeAxis(from, to);
-  const y = amountAxis(scaleLinear([0, Math.max(HEADROOM * largest, 1)], UPWARD).nice(4), 4);
+  const highest = Math.max(HEADROOM * largest, 1);
+  const steps = points.every(({ amount }) => Number.isInteger(amount)) ? wholeSteps(highest) : MAX_STEPS;
+  const y = amountAxis(scaleLinear([0, highest], UPWARD).nice(steps), steps);
   const gaps = pairs(points, (a, b): Span => [a.at, b.at]).filter(([start, end]) => +end - +start > maxStepMs);
   const parts = group(points, ({ at }) => gaps.filter(([, end]) => +at >= +end).length);
   const positions = [...parts.values()].map((part) =>
@@ -199,9 +206,6 @@ interface ColumnSeries<One> extends LegendItem {
 
 /** A step that has only begun is still visible. */
 const MIN_WIDTH = 2;
-
-/** As many steps as have room, but none that is a fraction of a whole thing. */
-const wholeSteps = (largest: number) => Math.max(1, Math.min(4, Math.floor(largest)));
 
 export function columnChart<One extends TimeStep>(chart: ColumnChart<One>): Html {
   const { label, unit, from, to, steps, series, describe } = chart;

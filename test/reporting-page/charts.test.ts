@@ -138,6 +138,15 @@ describe("a line", () => {
     ]);
   });
 
+  test.each([
+    ["whole things", 0, ["0", "1"]],
+    ["whole things", 2, ["0", "2", "4"]],
+    ["sizes", 1.21, ["0", "0.5", "1", "1.5"]],
+  ])("of %s up to %d has no step that is a fraction of a whole thing (fault 260)", (_, amount, texts) => {
+    const drawn = lineChart({ ...chart, points: [0, 1].map((seconds) => ({ at: at(seconds), amount })) });
+    expect(textsOf(drawn).slice(1, 1 + texts.length + 1)).toEqual([...texts, "1 Jan"]);
+  });
+
   test("has a dot for a point between two gaps, which no line shows (fault 260)", () => {
     const points = [0, 5, 9, 10].map((seconds) => ({ at: at(seconds), amount: 5 }));
     const drawn = toMarkup(lineChart({ ...chart, points, maxStepMs: 1_000 }));
