@@ -13,6 +13,9 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 
 export const formatLibraries = (count: number) => plural(count, "library", "libraries");
 
+/** Of two or more. */
+export const formatAll = (count: number) => (count === 2 ? "Both" : `All ${formatCount(count)}`);
+
 const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
 
 /** A rounded size: `512 B`, `4.2 MB`. 1 KB is 1,024 B, as in the sizes of the service. */

@@ -65,7 +65,7 @@ describe("simcat report", () => {
       "  0 of 3 libraries are active: work in the last 30 days",
       "  Half of the libraries have had no work for N days or longer; 3 (100 %) are stale: over 90 days",
       "  ann holds 100 % of the 4.0 MB of 2 owners",
-      "  1 of 3 libraries does not use the newest version of their package in use",
+      "  1 of 3 libraries does not use the newest version of its package in use",
       "  2 of 3 parents (67 %) have no results",
       "  The only run of the last 7 days succeeded",
     ]);

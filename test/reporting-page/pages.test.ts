@@ -37,6 +37,10 @@ describe("the report", () => {
       "Organization at api.example.com, database simcat: simcat report of 20 Nov 2026",
     );
     expect(headingOf(format(oneRows, null).page)).toBe("Organization, database <bdi>simcat</bdi>");
+    // With the names of months that the rest of the page has (fault 261).
+    expect(formatOne({ now: new Date("2026-09-23T06:04:00Z") }).page).toContain(
+      ">23 Sep 2026, 06:04</time> UTC; changes",
+    );
   });
 
   test("has times that are still right when the file is read a week later (fault 133)", () => {
@@ -125,6 +129,7 @@ describe("the report", () => {
     ["activity", "No library of this owner is stored", { ...emptyRows, runs, complete, owners: ["nobody"] }],
     ["activity", "The only library is not active: no work in the last 30 days", counted({ active: 0, stale: 1 })],
     ["parents", "The only parent has results", { parents: [WITH_RESULTS] }],
+    ["parents", "Both parents have results", { parents: [WITH_RESULTS, WITH_RESULTS] }],
     ["age", "Half of the libraries had work within the last day; none is stale: over 90 days", aged(0, 0)],
     ["age", "Half of the libraries had work within the last day; 1 (11 %) is stale: over 90 days", aged(0, 1)],
     ["age", "Half of the libraries have had no work for 1 day or longer; none is stale: over 90 days", aged(1, 0)],
@@ -164,10 +169,15 @@ describe("the report", () => {
     ],
     [
       "versions",
-      "1 of 3 libraries of known version does not use the newest version of their package in use",
+      "1 of 3 libraries of known version does not use the newest version of its package in use",
       { versions: [...oneRows.versions, ...OLD_VERSION, ...oneRows.versions, { ...UNKNOWN, libraries: 4 }] },
     ],
     ["versions", "The only library does not use the newest version of its package in use", { versions: OLD_VERSION }],
+    [
+      "versions",
+      "Both libraries use the newest version of their package in use",
+      { versions: [...oneRows.versions, ...oneRows.versions] },
+    ],
     ["storage", "ann holds 24 % of the 1.0 KB of 9 owners", tied(1)],
     ["storage", "ann and 1 other owner hold 24 % each of the 1.0 KB of 9 owners", tied(2)],
     ["storage", "ann and 3 other owners hold 24 % each of the 1.0 KB of 9 owners", tied(4)],

@@ -131,7 +131,7 @@ export function timeAndAge(at: Date | null, now: Date): Html {
 const MINUTE = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" } as const;
 
 /** `20 Nov 2026, 14:15 CET`. */
-export function zonedTime(at: Date, timeZone = "UTC"): Html {
+export function zonedTime(at: Date, timeZone: string): Html {
   const text = at.toLocaleString("en-GB", { ...MINUTE, timeZone, timeZoneName: "short" });
   return html`<time datetime="${at.toISOString()}">${text}</time>`;
 }

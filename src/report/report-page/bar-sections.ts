@@ -1,5 +1,5 @@
 import { sum } from "d3-array";
-import { formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
+import { formatAll, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { type BarPart, type LegendItem, legend } from "../charts.ts";
 import { type Column, column, foreignText, htmlTable, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
@@ -103,7 +103,7 @@ export const parentsSection: Section<{ parents: ParentsRow }> = {
     const without = sum(parents, (row) => row.withoutResults);
     if (all === 0) return "There are results, but no parents";
     if (all === 1) return without === 0 ? "The only parent has results" : "The only parent has no results";
-    if (without === 0) return `All ${formatCount(all)} parents have results`;
+    if (without === 0) return `${formatAll(all)} parents have results`;
     return `${formatCount(without)} of ${formatCount(all)} parents (${formatPercent(without, all)}) ${without === 1 ? "has" : "have"} no results`;
   },
   figure({ parents }) {
@@ -167,8 +167,8 @@ ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_vers
     if (known === 1)
       return `The only library${which} ${behind === 1 ? "does not use" : "uses"} the newest version of its package in use`;
     if (behind > 0)
-      return `${formatCount(behind)} of ${formatLibraries(known)}${which} ${behind === 1 ? "does" : "do"} not use the newest version of their package in use`;
-    return `All ${formatLibraries(known)}${which} use the newest version of their package in use`;
+      return `${formatCount(behind)} of ${formatLibraries(known)}${which} ${behind === 1 ? "does not use the newest version of its" : "do not use the newest version of their"} package in use`;
+    return `${formatAll(known)} libraries${which} use the newest version of their package in use`;
   },
   figure({ versions }) {
     const largest = new Set(versions.toSorted((a, b) => b.libraries - a.libraries).slice(0, MAX_OPEN_VERSIONS));

@@ -1,5 +1,5 @@
 import { sum } from "d3-array";
-import { formatCount, formatElapsed, formatSpan, plural } from "../../format.ts";
+import { formatAll, formatCount, formatElapsed, formatSpan, plural } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { badgeOf, column, formatBadge, numbers, timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
@@ -25,7 +25,7 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
       return `The only run of the last ${span} ${unsuccessful === 0 ? "succeeded" : "did not end with ok"}${rest}`;
     if (unsuccessful > 0)
       return `${formatCount(unsuccessful)} of ${plural(all, "run")} in the last ${span} did not end with ok${rest}`;
-    return `${all === 2 ? "Both" : `All ${formatCount(all)}`} runs of the last ${span} succeeded${rest}`;
+    return `${formatAll(all)} runs of the last ${span} succeeded${rest}`;
   },
   figure: ({ runs: newest, since, endings, owners }) => {
     // Of the period that the heading counts; if there are none, the last ones before it.
