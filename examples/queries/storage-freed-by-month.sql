@@ -1,11 +1,13 @@
 -- How much storage was freed in each of the last twelve months?
 -- Libraries that were removed, and those that shrank. Those that moved to another owner, or whose size became unknown, freed nothing.
--- Months are in UTC. A month that ended before the events begin, or began after the last run that saw everything, has no numbers; the
--- month in which they begin counts from then on, as `since` says.
+-- Months are in UTC, and those of the run that found it. A month that ended before the events begin, or in which no run saw everything,
+-- has no numbers; the month in which they begin counts from then on, as `since` says.
 WITH months AS (
   SELECT month, month + interval '1 month' AS next_month,
-    CASE WHEN (month + interval '1 month') AT TIME ZONE 'UTC' > c.events_complete_since AND month AT TIME ZONE 'UTC' <= c.last_whole_run_started_at
-      THEN greatest(month AT TIME ZONE 'UTC', c.events_complete_since) END AS since
+    CASE WHEN (month + interval '1 month') AT TIME ZONE 'UTC' > c.events_complete_since AND EXISTS (
+      SELECT FROM simcat_report.run_history AS r WHERE r.saw_everything
+        AND r.finished_at >= month AT TIME ZONE 'UTC' AND r.started_at < (month + interval '1 month') AT TIME ZONE 'UTC'
+    ) THEN greatest(month AT TIME ZONE 'UTC', c.events_complete_since) END AS since
   FROM simcat_report.data_complete_as_of AS c, generate_series(0, 11) AS months_ago,
     LATERAL (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') - months_ago * interval '1 month' AS month) AS first_day
 ), sizes AS (

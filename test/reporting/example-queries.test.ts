@@ -181,6 +181,8 @@ const monthEnds = (from: number) =>
 const BEGAN = 40;
 const isBefore = (days: number, week: string) => ago(days).getTime() < Date.parse(week);
 
+const isIn = (days: number, month: string) => date(days).slice(0, 7) === month.slice(0, 7);
+
 /** Whether the snapshot of so many days ago has a live library that was there from `from` to `to` days ago. */
 const has = (days: number, from: number, to: number) => Number(days <= from && days >= to);
 
@@ -304,10 +306,10 @@ const answersSince = (began: number): Readonly<Record<string, () => readonly str
       const first = new Date(Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth() - back, 1));
       const next = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1));
       const month = first.toISOString().slice(0, 10);
-      if (next.getTime() < ago(began).getTime() || first.getTime() > ago(1).getTime())
+      if (next.getTime() < ago(began).getTime() || ![40, 3, 2, 1].some((days) => isIn(days, month)))
         return `${month} | null | null | null`;
       const since = Math.round((now - Math.max(first.getTime(), ago(began).getTime())) / HOUR / 24);
-      const freed = date(2).slice(0, 7) === month.slice(0, 7) && began > 2 ? 1024 : 0;
+      const freed = isIn(2, month) && began > 2 ? 1024 : 0;
       return `${month} | ${since} days ago | ${freed} | 0`;
     }),
   "lost-a-fifth.sql": () => (began > 10 ? [`ann | forest | 7 | 5 | 28.6 | ${Math.min(30, began)} days ago`] : []),
@@ -361,6 +363,13 @@ test("weeks and months after the last run have no numbers, not zeros (fault 205)
   expect(await numbersOf("results-by-week.sql")).toEqual([]);
   const month = `${date(BEGAN).slice(0, 7)}-01`;
   expect(await numbersOf("storage-freed-by-month.sql")).toEqual([`${month} | 40 days ago | 0 | 0`]);
+});
+
+test("a month between two runs, in which none was, has no freed storage (fault 262)", async () => {
+  await database().query("UPDATE simcat.sync_runs SET started_at = $1, finished_at = $1 WHERE id = 1", [ago(100)]);
+  const months = (await answerOf("storage-freed-by-month.sql")).map((row) => row.split(" | "));
+  for (const [month = "", since] of months)
+    expect(since !== "null", month).toBe([100, 3, 2, 1].some((days) => isIn(days, month)));
 });
 
 test("a library that was read first in the last days has lost what went since (fault 205)", async () => {
