@@ -2,7 +2,7 @@
 -- Libraries that were removed, and those that shrank. Those that moved to another owner, or whose size became unknown, freed nothing.
 -- Months are in UTC, and those of the run that found it. A month that ended before the events begin, or in which no run saw everything,
 -- has no numbers; the month in which they begin counts from then on, as `since` says.
-WITH months AS (
+WITH months AS MATERIALIZED (
   SELECT month, month + interval '1 month' AS next_month,
     CASE WHEN (month + interval '1 month') AT TIME ZONE 'UTC' > c.events_complete_since AND EXISTS (
       SELECT FROM simcat_report.run_history AS r WHERE r.saw_everything
