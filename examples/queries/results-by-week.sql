@@ -1,8 +1,9 @@
 -- How many results were run in each of the last twelve weeks?
 -- By the date that the result had when simcat first stored it; weeks begin on Monday, in UTC. The current week is not over.
 -- Results that were there when the history began, or moved to another owner, are not counted. A week that began before the history,
--- or after the last run that saw everything, has no numbers.
-SELECT (w.week AT TIME ZONE 'UTC')::date AS week, CASE WHEN w.is_known THEN count(e.scenario_id) END AS results,
+-- or after the last run that saw everything, has no numbers. A result that returned after its removal was pruned counts once.
+SELECT (w.week AT TIME ZONE 'UTC')::date AS week,
+  CASE WHEN w.is_known THEN count(DISTINCT (e.owner, e.library_name, e.scenario_id)) FILTER (WHERE e.scenario_id IS NOT NULL) END AS results,
   CASE WHEN w.is_known THEN count(DISTINCT e.owner) END AS owners,
   CASE WHEN w.is_known THEN count(DISTINCT (e.owner, e.library_name)) FILTER (WHERE e.scenario_id IS NOT NULL) END AS libraries
 FROM (

@@ -372,6 +372,16 @@ test("a month between two runs, in which none was, has no freed storage (fault 2
     expect(since !== "null", month).toBe([100, 3, 2, 1].some((days) => isIn(days, month)));
 });
 
+test("a result that was removed, pruned and came back was run once (fault 263)", async () => {
+  await database().query(
+    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, scenario_id, is_result, service_date, bytes, scenarios, results)
+     SELECT $1, 4, kind, owner, library_name, scenario_id, is_result, service_date, bytes, scenarios, results
+     FROM simcat.events WHERE library_name = 'lake' AND scenario_id = 2`,
+    [ago(1)],
+  );
+  expect(await answerOf("results-by-week.sql")).toEqual(ANSWERS["results-by-week.sql"]?.());
+});
+
 test("a library that was read first in the last days has lost what went since (fault 205)", async () => {
   await database().query(
     `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)

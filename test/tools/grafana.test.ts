@@ -230,12 +230,12 @@ describe("the Grafana dashboard", () => {
     expect(await answer(admin, "Activity seen by simcat", { owner: ["ann"], package: ALL })).toEqual([]);
   });
 
-  test("counts the results that question 12 counts, deleted ones included, moved ones not (fault 240)", async () => {
+  test("counts the results that question 12 counts, deleted ones once, moved ones not (faults 240, 263)", async () => {
     const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.events (owner, library_name, scenario_id, kind, seen_at, run_id, is_result, service_date, scenarios, results, bytes)
       SELECT 'ann', 'Forest', 90 + n, kind, now(), 2, true, now() - interval '1 hour', change, change, 0
-      FROM generate_series(1, 3) AS n, (VALUES ('added', 1), ('removed', -1)) AS happened (kind, change)`);
+      FROM generate_series(1, 3) AS n, (VALUES ('added', 1), ('removed', -1), ('added', 1)) AS happened (kind, change)`);
     // A library that moved brings its results along.
     await admin.query(`
       INSERT INTO simcat.events (owner, library_name, scenario_id, kind, seen_at, run_id, is_result, service_date, scenarios, results, bytes)
