@@ -200,6 +200,18 @@ describe("the Grafana dashboard", () => {
     }
   });
 
+  test("draws the trend of the storage from the first snapshot on (fault 264)", async () => {
+    const admin = await analysts.admin();
+    await admin.query(`
+      INSERT INTO simcat.snapshot_days SELECT day - 1, run_id, taken_at - interval '1 day' FROM simcat.snapshot_days;
+      INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread)
+      SELECT day - 1, owner, libraries, scenarios, results, bytes - 1024, sizes_unread FROM simcat.owner_days`);
+    const rows = await answer(admin, "Storage", EVERYTHING);
+    expect(rows.filter(([, stored]) => stored !== null)).toHaveLength(2);
+    const [first = 0] = rows.flatMap(([, stored], at) => (stored === null ? [] : [at]));
+    expect(rows.map(([, , trend]) => trend !== null)).toEqual(rows.map((_, at) => at >= first));
+  });
+
   test("shades what is later than the last complete copy, and the time between runs of different days", async () => {
     const admin = await analysts.admin();
     await admin.query(`
