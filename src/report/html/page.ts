@@ -44,7 +44,7 @@ section, figure { min-width: 0; margin: 0 } .wide { grid-column: 1 / -1 }
 .chart { display: block; width: 100%; max-width: 30rem; height: auto; font-size: 12.2px } .chart text { fill: var(--soft) } .marks text { fill: var(--ink) }
 .marks text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round }
 .grid, .axis { stroke: var(--line); fill: none } .axis { stroke: var(--soft) }
-.area { fill: var(--area) } .curve { fill: none; stroke: var(--first); stroke-width: 2; stroke-linecap: round } .alone { stroke-width: 4 } .shade { fill: var(--shade) }
+.area { fill: var(--area) } .curve { fill: none; stroke: var(--first); stroke-width: 2; stroke-linecap: round } .alone { stroke-width: 4 } .shade { fill: var(--shade); shape-rendering: crispEdges }
 .first { --tone: var(--first) } .second { --tone: var(--second) } .solid { fill: var(--tone) } .hollow { fill: var(--paper); stroke: var(--tone); stroke-width: 1.5 }
 .bar { display: block; width: 100%; height: 15px; margin: .2rem 0; overflow: visible } td:has(.bar) { width: 32% }
 .so-far { opacity: .5 } .hollow.so-far { opacity: .7 }
