@@ -16,6 +16,7 @@ interface Column {
 interface Described {
   readonly name: string;
   readonly columns: readonly Column[];
+  readonly metrics?: readonly { readonly name: string; readonly expr: string }[];
 }
 
 interface Properties {
@@ -106,6 +107,22 @@ describe("the dbt project", () => {
       const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
       expect(contract.sort(byName), name).toEqual(rows.sort(byName));
     }
+  });
+
+  test("counts no event of a library that moved to another owner (fault 265)", async () => {
+    const admin = await build(await analysts.admin());
+    const metrics = described.find(({ name }) => name === "stg_simcat__activity")?.metrics ?? [];
+    const sums = metrics.map(({ expr }) => `count(*) FILTER (WHERE ${expr})::int`).join(", ");
+    const count = async () =>
+      (await admin.query({ text: `SELECT ${sums} FROM ${SCHEMA}.stg_simcat__activity`, rowMode: "array" })).rows[0];
+    expect(await count()).toEqual([0, 0, 1]);
+    await admin.query(`
+      INSERT INTO simcat.events (owner, library_name, scenario_id, kind, seen_at, run_id, is_result, scenarios, results, bytes)
+      SELECT owner, name, id, kind, now(), 2, id = 1, change, change, 0
+      FROM (VALUES ('eve', 'Moved', NULL, 'removed', -1), ('ann', 'Moved', NULL, 'added', 0), ('ann', 'Moved', 1, 'added', 1),
+        ('ann', 'New', NULL, 'added', 0), ('ann', 'New', 1, 'added', 1)) AS event (owner, name, id, kind, change)`);
+    expect(metrics.map(({ name }) => name)).toEqual(["results_added", "libraries_added", "libraries_removed"]);
+    expect(await count()).toEqual([1, 1, 1]);
   });
 
   test("counts all rows", async () => {

@@ -1,3 +1,9 @@
+with moved as (
+    select distinct m.run_id, side.owner, m.library_name, true as is_move
+    from {{ source('simcat', 'library_moves') }} as m
+    cross join lateral (values (m.old_owner), (m.new_owner)) as side(owner)
+)
+
 select
     {{ event_key() }} as event_key,
     entity,
@@ -8,5 +14,7 @@ select
     coalesce(is_result, false) as is_result,
     service_date,
     seen_at,
-    run_id
+    run_id,
+    coalesce(moved.is_move, false) as is_move
 from {{ source('simcat', 'activity') }}
+left join moved using (run_id, owner, library_name)
