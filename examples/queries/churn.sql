@@ -1,16 +1,19 @@
 -- How many libraries and scenarios were added and removed in each of the last eight weeks?
 -- An item that returns counts as added, a library that moved to another owner as neither. Weeks begin on Monday, in UTC. The week in which
 -- the history began counts from then on, as `since` says; earlier weeks have no numbers.
--- libraries_at_start is the week's first snapshot without what came and went in the week before it. percent_removed is a share of it.
+-- libraries_at_start is the week's first snapshot without what came and went in the week before it, and with the initial content that was
+-- only read later. percent_removed is a share of it.
 WITH weeks AS (
   SELECT (week AT TIME ZONE 'UTC')::date AS week,
     CASE WHEN week + interval '168 hours' > c.events_complete_since THEN greatest(week, c.events_complete_since) END AS since
   FROM simcat_report.data_complete_as_of AS c, generate_series(0, 7) AS weeks_ago,
     LATERAL (SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days') AT TIME ZONE 'UTC' AS week) AS monday
+), loaded AS MATERIALIZED (
+  SELECT run_id, sum(library_change) AS libraries FROM simcat_report.events WHERE kind = 'loaded' GROUP BY run_id
 ), snapshots AS (
-  SELECT DISTINCT ON (date_trunc('week', day::timestamp)) date_trunc('week', day::timestamp)::date AS week,
-    max(run_id) AS run_id, sum(libraries) AS libraries
-  FROM simcat_report.daily_owners
+  SELECT DISTINCT ON (date_trunc('week', day::timestamp)) date_trunc('week', day::timestamp)::date AS week, max(run_id) AS run_id,
+    sum(libraries) + coalesce((SELECT sum(l.libraries) FROM loaded AS l WHERE l.run_id > max(d.run_id)), 0) AS libraries
+  FROM simcat_report.daily_owners AS d
   GROUP BY day
   ORDER BY date_trunc('week', day::timestamp), day
 ), counted AS (

@@ -127,7 +127,7 @@ const NOT_LIVE = { live: false, scenarios: null, results: null, package_name: nu
 const SNAPSHOTS = {
   snapshot_days: SNAPSHOT_DAYS.map((days) => ({
     day: day(days),
-    run_id: 50 - days,
+    run_id: 100 - days,
     taken_at: new Date(now - days * 24 * HOUR),
   })),
   library_days: [
@@ -372,7 +372,7 @@ test("a month between two runs, in which none was, has no freed storage (fault 2
     expect(since !== "null", month).toBe([100, 3, 2, 1].some((days) => isIn(days, month)));
 });
 
-test("a result that was removed, pruned and came back was run once (fault 263)", async () => {
+test("a result that returned after its removal was pruned was run once (fault 263)", async () => {
   await database().query(
     `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, scenario_id, is_result, service_date, bytes, scenarios, results)
      SELECT $1, 4, kind, owner, library_name, scenario_id, is_result, service_date, bytes, scenarios, results
@@ -411,12 +411,24 @@ test("the libraries at the start of a week are those before its first run (fault
   await database().query("DELETE FROM simcat.snapshot_days WHERE day >= $1 AND day < $2", [week, date(2)]);
   await database().query(
     `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
-     VALUES ($1, 48, 'removed', 'bob', 'sea', 0, 0, 0), ($1, 49, 'added', 'bob', 'bay', 0, 0, 0)`,
+     VALUES ($1, 98, 'removed', 'bob', 'sea', 0, 0, 0), ($1, 99, 'added', 'bob', 'bay', 0, 0, 0)`,
     [ago(2)],
   );
   const [line] = (await answerOf("churn.sql")).filter((row) => row.startsWith(week));
   const [, , atStart, added, removed, , , percent] = line?.split(" | ") ?? [];
   expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "2", removed: "2", percent: "66.7" });
+});
+
+test("initial content that was only read later was there at the start of a week (fault 266)", async () => {
+  const atStart = async () => (await answerOf("churn.sql")).map((row) => Number(row.split(" | ")[2]));
+  const before = await atStart();
+  await database().query(
+    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
+     VALUES ($1, 100, 'loaded', 'ann', 'sea', 0, 0, 0)`,
+    [ago(0)],
+  );
+  const isLater = (week: string) => SNAPSHOT_DAYS.findLast((days) => monday(day(days)) === week) !== 0;
+  expect(await atStart()).toEqual(before.map((count, at) => count + Number(isLater(weeks(8)[at] ?? ""))));
 });
 
 test("a size that became unknown freed no storage, after a prune of the events too (faults 243, 258)", async () => {
