@@ -53,6 +53,8 @@ export class RunTotals {
   misnamed = 0;
   /** Failures and rejects that the database refused to record. */
   #unrecorded = 0;
+  /** Libraries that owe a read, and that a cached listing did not show. */
+  #unseenOwing = 0;
 
   add(outcome: WriteOutcome): void {
     if (outcome.kind === "stored") this.#addStored(outcome);
@@ -94,16 +96,17 @@ export class RunTotals {
     for (const { code } of rejects) this.rejects[code] = (this.rejects[code] ?? 0) + 1;
   }
 
-  addSkipped(skipped: Plan["skipped"]): void {
+  addPlan({ skipped, missingButCached }: Pick<Plan, "skipped" | "missingButCached">): void {
+    this.#unseenOwing = missingButCached.owing;
     for (const reason of ["unchanged", "settling", "backing off"] as const) {
       this.counts.librariesSkipped += skipped[reason];
       if (skipped[reason] > 0) this.skips[reason] = skipped[reason];
     }
   }
 
-  /** `ok`, or `partial` if anything failed, also before and was not tried again yet, was rejected or withheld, or not recorded. */
+  /** `ok`, or `partial` if anything failed, also before and was not tried again, was rejected or withheld, or not recorded. */
   status(): "ok" | "partial" {
-    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unrecorded;
+    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unseenOwing + this.#unrecorded;
     return failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 

@@ -15,10 +15,12 @@ export function warnOfListing(totals: RunTotals, { listing, plan, asOf }: Planne
     const age = asOf === null ? "an unknown time" : formatElapsed(cachedMs);
     const malformed =
       " Its Age is malformed or over a year, so the copy counts as complete as of no later time than before.";
-    const kept = plan.missingButCached.length;
-    const unmarked = `, and ${formatLibraries(kept)} read since and not listed were not marked as removed`;
+    const { count, owing } = plan.missingButCached;
+    const kept = `, and ${formatLibraries(count)} seen since and not listed ${count === 1 ? "was" : "were"} kept`;
+    const owed = ` (of them ${formatCount(owing)} failed or had rejects, and could not be read again)`;
     const text = `a cache answered the listing, which it had stored for ${age}: edits since then are not seen`;
-    totals.warn("listing_cached", `${text}${kept > 0 ? unmarked : ""}.${asOf === null ? malformed : ""} ${CACHE}`);
+    const rest = `${count > 0 ? kept : ""}${owing > 0 ? owed : ""}.${asOf === null ? malformed : ""}`;
+    totals.warn("listing_cached", `${text}${rest} ${CACHE}`);
   }
   if (repeated > 0) {
     const entries = plural(repeated, "entry of the listing repeats", "entries of the listing repeat");

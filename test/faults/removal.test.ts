@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { brokenHistories } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
-import { headers } from "./answers.ts";
+import { always, headers, status } from "./answers.ts";
 import { drop, libraries, live, put } from "./removals.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
@@ -410,6 +410,27 @@ test("an entry that a cache stored before a removal or hold changes neither, and
   expect(await state()).toEqual(["0 removed 0 held 2 versions, old: false"]);
 });
 
+test("a library with rejects that a cached listing does not show: the run is partial (fault 267)", async () => {
+  const made = await syncedFixture(libraries("alice", 0, 3));
+  for (const name of ["odd", "broken"]) made.service.put(library("alice", name, { scenarios: [1] }));
+  const odd = { kind: "alterItem", index: "all", set: { scenarioId: "one" } } as const;
+  made.service.script([
+    always({ library: "odd", operation: "scenarios" }, odd),
+    always({ library: "broken" }, status(404)),
+  ]);
+  expect((await made.call(["sync"])).code).toBe(2);
+
+  made.service.remove("alice", "odd");
+  made.service.remove("alice", "broken");
+  made.service.once({ operation: "listing" }, headers({ age: "600" }));
+  const stale = await made.call(["sync"]);
+  expect(stale.code).toBe(2);
+  expect(logLines(stale).filter(({ code }) => code === "listing_cached")).toMatchObject([
+    { detail: expect.stringContaining("and 2 libraries seen since and not listed were kept (of them 2 failed") },
+  ]);
+  expect((await made.call(["sync"])).code).toBe(0);
+});
+
 test("a renamed or moved library is removed under its old key and added under its new one (faults 30, 47)", async () => {
   const made = await syncedFixture([
     library("alice", "before", { scenarios: [1, 2] }),
@@ -508,7 +529,7 @@ test("a cached listing does not forget a library that was listed first after a c
 
   made.service.remove("alice", "new");
   made.service.once({ operation: "listing" }, { kind: "headers", set: { age: "3600" } });
-  expect((await made.call(["sync"])).code).toBe(0);
+  expect((await made.call(["sync"])).code).toBe(2);
 
   expect(before).toEqual([{ failures: 1, first_listed_at: expect.any(Date) }]);
   expect(await state()).toEqual(before);

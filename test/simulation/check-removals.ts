@@ -72,6 +72,10 @@ export function openRemovalLog(maxRemovedPercent: number) {
     return isUnder(lacked, now);
   }
 
+  /** The libraries among these whose hold the database did not refuse. The next run judges the others anew. */
+  const recorded = (keys: readonly string[], { plan, failed }: PerformedRun) =>
+    keys.filter((key) => !(plan.poison?.table === "library_sync" && plan.poison.key === key && failed.has(key)));
+
   /** True if the run must have recorded its hold: it ended as held, or it stored content afterwards. */
   function hasHeld(
     { ended, others }: PerformedRun,
@@ -134,7 +138,7 @@ export function openRemovalLog(maxRemovedPercent: number) {
     const hold = (keys: readonly string[]) => {
       for (const key of keys) held.set(key, held.get(key) ?? now);
     };
-    if (hasHeld(performed, lacked, added, isOver(lacked))) hold(lacked);
+    if (hasHeld(performed, lacked, added, isOver(lacked))) hold(recorded(lacked, performed));
     // A run of a selection also holds what a run of everything would hold elsewhere.
     const everywhere = [...lacked, ...elsewhere];
     const hasHeldElsewhere = others.length === 0 && isCompleted && plan.poison === null;

@@ -150,7 +150,7 @@ const NOTHING = {
   unheld: [],
   unheldElsewhere: [],
   heldElsewhere: [],
-  missingButCached: [],
+  missingButCached: { count: 0, owing: 0 },
   listedOnly: [],
   newDates: [],
   restored: [],
@@ -206,8 +206,19 @@ describe("a listing that a cache stored before", () => {
   test("a library's last read does not show that it is missing, and holds no removal (fault 45)", () => {
     const readAt = SEEN + 10 * MINUTE;
     const keys = [stored("gone").key];
-    expect(planAt(readAt, [], stored("gone"))).toMatchObject({ missing: [], unheld: [], missingButCached: keys });
-    expect(planAt(readAt + 1, [], stored("gone"))).toMatchObject({ missing: keys, unheld: keys, missingButCached: [] });
+    const kept = { missing: [], unheld: [], missingButCached: { count: 1, owing: 0 } };
+    expect(planAt(readAt, [], stored("gone"))).toMatchObject(kept);
+    const gone = { missing: keys, unheld: keys, missingButCached: { count: 0, owing: 0 } };
+    expect(planAt(readAt + 1, [], stored("gone"))).toMatchObject(gone);
+  });
+
+  test.each(["live", "listed"] as const)("nor that it owes no read: %s (fault 267)", (state) => {
+    const row = stored("gone", { rereadReason: "rejects" }, state);
+    const readAt = SEEN + 10 * MINUTE;
+    const seenAt = state === "live" ? readAt : SEEN;
+    const owing = { missing: [], listedOnly: [], missingButCached: { count: 1, owing: 1 } };
+    expect(planAt(seenAt, [], row)).toMatchObject(owing);
+    expect(planAt(seenAt + 1, [], row)).toMatchObject({ missingButCached: { count: 0, owing: 0 } });
   });
 
   test("a removal neither restores nor reads the library (fault 153)", () => {

@@ -48,8 +48,8 @@ export function createPlanner(
   const unheldElsewhere: LibraryKey[] = [];
   /** Live, out of scope, not listed, and their removal is held. */
   const heldElsewhere: LibraryKey[] = [];
-  /** Live, in scope, and not listed; but a cache answered the listing, and they were read after the cache took it. */
-  const missingButCached: LibraryKey[] = [];
+  /** In scope and not listed by a cache, which had stored the listing before a run saw them: how many, and how many owe a read. */
+  const missingButCached = { count: 0, owing: 0 };
   /** Listed by an earlier run, never stored, in scope, and not listed any more; not if a cache stored the listing before that run. */
   const listedOnly: LibraryKey[] = [];
   /** Marked as removed and listed again, in scope; not if a cache answered the listing and stored it before the removal. */
@@ -85,16 +85,21 @@ export function createPlanner(
       if (heldAt !== null) heldSince = Math.min(heldSince ?? heldAt, heldAt);
       const index = listing.find(key);
       if (index === undefined) {
-        const isReadSince = isUnseen(stored.sync?.contentReadAt ?? 0);
-        const isUnheld = isLive && !isReadSince && heldAt === null;
+        /** When a run last saw it. */
+        const seenAt = isLive ? stored.sync?.contentReadAt : stored.sync?.bookmarkSeenAt;
+        const isSeenSince = isUnseen(seenAt ?? 0);
+        const isUnheld = isLive && !isSeenSince && heldAt === null;
         if (!isSelected(key)) {
           if (isUnheld) unheldElsewhere.push(key);
-          else if (isLive && !isReadSince) heldElsewhere.push(key);
+          else if (isLive && !isSeenSince) heldElsewhere.push(key);
           return;
         }
-        if (isLive) (isReadSince ? missingButCached : missing).push(key);
         if (isUnheld) unheld.push(key);
-        if (stored.state === "listed" && !isUnseen(stored.sync.bookmarkSeenAt ?? 0)) listedOnly.push(key);
+        if (stored.state === "removed") return;
+        if (isSeenSince) {
+          missingButCached.count += 1;
+          if (stored.sync !== null && stored.sync.rereadReason !== null) missingButCached.owing += 1;
+        } else (isLive ? missing : listedOnly).push(key);
         return;
       }
       if (stored.state === "removed" && isUnseen(stored.removedAt)) {
