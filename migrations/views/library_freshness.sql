@@ -34,7 +34,7 @@ LEFT JOIN (
   -- A listing that a cache had stored shows the service as of that time.
   SELECT least(h.started_at, r.listing_as_of) AS as_of, h.finished_at, r.libraries_failed
   FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id WHERE h.saw_everything ORDER BY h.run_id DESC LIMIT 1
-) AS whole ON true
+) AS whole ON y.removal_held_at IS NULL
 LEFT JOIN (
   SELECT least(h.started_at, r.listing_as_of) AS as_of
   FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id
@@ -47,9 +47,8 @@ LEFT JOIN LATERAL (
   WHERE y.removal_held_at IS NOT NULL AND h.saw_everything AND h.finished_at < y.removal_held_at ORDER BY h.run_id DESC LIMIT 1
 ) AS earlier ON true
 CROSS JOIN LATERAL (
-  SELECT CASE WHEN y.removal_held_at IS NULL THEN whole.as_of ELSE earlier.as_of END AS as_of,
-    CASE WHEN y.removal_held_at IS NULL THEN whole.finished_at ELSE earlier.finished_at END AS finished_at,
-    CASE WHEN y.removal_held_at IS NULL THEN whole.libraries_failed ELSE earlier.libraries_failed END AS libraries_failed
+  SELECT coalesce(whole.as_of, earlier.as_of) AS as_of, coalesce(whole.finished_at, earlier.finished_at) AS finished_at,
+    coalesce(whole.libraries_failed, earlier.libraries_failed) AS libraries_failed
 ) AS listed
 CROSS JOIN LATERAL (SELECT sha256(convert_to(y.owner || E'\x1f' || y.library_name, 'UTF8')) AS digest) AS key
 CROSS JOIN LATERAL (

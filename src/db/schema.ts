@@ -74,9 +74,9 @@ export const scenarios = simcat.table("scenarios", scenarioTableColumns(), (t) =
     )
     .where(sql`removed_at IS NULL AND nullif(parent_id, 0) IS NOT NULL`),
   index("scenarios_last_modified_at_index").on(t.lastModifiedAt),
-  // The few that data_quality looks for.
-  index("scenarios_suspicious_index")
-    .on(t.owner, t.libraryName, t.scenarioId)
+  // The few that data_quality looks for, with all that it needs.
+  index("scenarios_quality_index")
+    .on(t.owner, t.libraryName, t.scenarioId, t.parentId, t.isResult)
     .where(sql`removed_at IS NULL AND (
     last_modified <> '' AND last_modified_at IS NULL
     OR is_result AND nullif(parent_id, 0) IS NULL

@@ -1,0 +1,2 @@
+CREATE INDEX "scenarios_quality_index" ON "simcat"."scenarios" USING btree ("owner","library_name","scenario_id","parent_id","is_result") WHERE removed_at IS NULL AND (last_modified <> '' AND last_modified_at IS NULL OR is_result AND nullif(parent_id, 0) IS NULL OR NOT is_result AND nullif(parent_id, 0) IS NOT NULL OR nullif(parent_id, 0) >= scenario_id);--> statement-breakpoint
+DROP INDEX "simcat"."scenarios_suspicious_index";
