@@ -8,7 +8,11 @@ import { type Database, withDatabase, withServer } from "../tools/database.ts";
 import { describeMachine } from "../tools/machine.ts";
 import { formatMachine } from "../tools/print.ts";
 import { FULL, fill } from "./fill.ts";
-import { queries } from "./queries.ts";
+import { PANELS, queries } from "./queries.ts";
+
+const SETTINGS = "SET jit = off; SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'";
+/** A browser sends no more requests to one host at a time. */
+const PANELS_AT_ONCE = 6;
 
 const { values: options, positionals: views } = parseArgs({
   allowPositionals: true,
@@ -29,7 +33,7 @@ async function measure(connection: Connection, sql: string): Promise<number> {
 
 async function measureAll({ pool }: Database): Promise<void> {
   const connection = await pool.connect();
-  await connection.query("SET jit = off; SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC'");
+  await connection.query(SETTINGS);
   console.log("| View or function | Pattern | ms |\n|---|---|---|");
   for (const { view, pattern, sql } of queries(FULL.runs)) {
     if (views.length > 0 && !views.some((name) => view.startsWith(name))) continue;
@@ -40,12 +44,29 @@ async function measureAll({ pool }: Database): Promise<void> {
   connection.release(true);
 }
 
+/** @returns the milliseconds of a dashboard's refresh: of all panels, each asked for as soon as a connection is free */
+async function measureRefresh({ pool }: Database): Promise<number> {
+  const waiting = [...PANELS];
+  const startedAt = performance.now();
+  const answers = Array.from({ length: PANELS_AT_ONCE }, async () => {
+    const connection = await pool.connect();
+    await connection.query(SETTINGS);
+    for (let panel = waiting.shift(); panel !== undefined; panel = waiting.shift()) await connection.query(panel.sql);
+    connection.release(true);
+  });
+  await Promise.all(answers);
+  return performance.now() - startedAt;
+}
+
 async function fillAndMeasure(url: string): Promise<void> {
   await withDatabase(url, async (database) => {
     console.log(`${formatMachine(await describeMachine(database.pool))}\n${libraries * 100} scenarios\n`);
     const { rows } = await database.pool.query("SELECT FROM simcat.libraries LIMIT 1");
     if (rows.length === 0) await fill(database.pool, { ...FULL, libraries });
     await measureAll(database);
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round++) times.push(await measureRefresh(database));
+    console.log(`\nA refresh of Grafana's dashboard: ${Math.min(...times).toFixed(0)} ms`);
   });
 }
 

@@ -53,19 +53,20 @@ interface Dashboard {
 }
 
 /** The panels of the Grafana dashboard with all owners and packages, over the week before the last run. */
-const PANELS = (JSON.parse(readFileSync("deploy/grafana/dashboards/simcat.json", "utf8")) as Dashboard).panels.flatMap(
-  ({ title, targets = [] }) =>
-    targets.map(({ rawSql }) => ({
-      view: "deploy/grafana",
-      pattern: title,
-      sql: rawSql
-        .replace(/\$\{\w+:sqlstring\}/g, "NULL")
-        .replace(/\$__timeGroupAlias\((\w+), \$__interval\)/g, "floor(extract(epoch FROM $1) / 3600) * 3600 AS time")
-        .replace(/\$__timeFilter\((\w+)\)/g, `$1 BETWEEN ${LAST_WEEK} AND ${END}`)
-        .replaceAll("$__timeFrom()", LAST_WEEK)
-        .replaceAll("$__timeTo()", END)
-        .replaceAll("now()", END),
-    })),
+export const PANELS = (
+  JSON.parse(readFileSync("deploy/grafana/dashboards/simcat.json", "utf8")) as Dashboard
+).panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ rawSql }) => ({
+    view: "deploy/grafana",
+    pattern: title,
+    sql: rawSql
+      .replace(/\$\{\w+:sqlstring\}/g, "NULL")
+      .replace(/\$__timeGroupAlias\((\w+), \$__interval\)/g, "floor(extract(epoch FROM $1) / 3600) * 3600 AS time")
+      .replace(/\$__timeFilter\((\w+)\)/g, `$1 BETWEEN ${LAST_WEEK} AND ${END}`)
+      .replaceAll("$__timeFrom()", LAST_WEEK)
+      .replaceAll("$__timeTo()", END)
+      .replaceAll("now()", END),
+  })),
 );
 
 export const queries = (runs: number): readonly Query[] => [
