@@ -28,7 +28,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ["overdue libraries wait for their turn", "context.fullEveryMs)) return OVERDUE;", "context.fullEveryMs));"],
     [
       "a selected run removes outside its selection",
-      "if (isUnheld) unheldElsewhere.push(key);\n          else if (isLive && !isReadSince) heldElsewhere.push(key);\n          return;",
+      "if (isUnheld) unheldElsewhere.push(key);\n          else if (isLive && !isSeenSince) heldElsewhere.push(key);\n          return;",
       "if (isUnheld) unheldElsewhere.push(key);",
     ],
   ],
