@@ -3,6 +3,7 @@ import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, NEWER, scenario } from "../support/organization.ts";
 import { text } from "./answers.ts";
+import { libraries } from "./removals.ts";
 import { lastRun, libraryLogLines, logLines, owing } from "./run-results.ts";
 
 const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1, 2] }));
@@ -167,6 +168,24 @@ test("a library whose hold is refused fails; the other removals are held and sta
     expect(libraryLogLines(ended)[0]).toBe("alice/lib 11 rejected_by_database");
     expect(await made.query("SELECT FROM simcat.library_sync WHERE removal_held_at IS NOT NULL")).toHaveLength(11);
   }
+  expect(await made.query("SELECT FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
+});
+
+test("a run that can record no hold stores nothing, so that new libraries do not lower the share (fault 268)", async () => {
+  const made = await syncedFixture(libraries("alice", 0, 3));
+  made.service.remove("alice", "lib 1");
+  made.service.put(library("alice", "new", { scenarios: [1] }));
+  await poison(made, "library_sync", "lib 1");
+
+  const ended = await made.call(["sync"]);
+  expect(ended.code).toBe(69);
+  const error = "alice/lib 1: recording that its removal is held failed: ";
+  expect(logLines(ended).at(-1)).toMatchObject({ code: "database_failed", error: expect.stringContaining(error) });
+  expect(await made.query("SELECT FROM simcat.libraries")).toHaveLength(3);
+
+  await heal(made);
+  expect((await made.call(["sync"])).code).toBe(3);
+  expect((await made.call(["sync"])).code).toBe(3);
   expect(await made.query("SELECT FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
 });
 

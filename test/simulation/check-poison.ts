@@ -17,7 +17,10 @@ export async function checkPoison(
   if (poison === null || plan.accidents.length > 0 || others.length > 0) return [];
   const wrong: string[] = [];
   const isUsage = ended.error instanceof UsageError;
-  if (["failed", "database_failed", "refused"].includes(ended.status) && !isUsage) {
+  // If it cannot record a single hold, the run ends.
+  const mayHold = poison.table === "library_sync" && heard.listing?.keys.has(poison.key) === false;
+  const isHoldRefused = ended.status === "database_failed" && mayHold;
+  if (["failed", "database_failed", "refused"].includes(ended.status) && !isUsage && !isHoldRefused) {
     wrong.push(`poison: ${heard.run} ended as ${ended.status} for ${poison.key}: ${String(ended.error)}`);
   }
   for (const [key, code] of failed) {

@@ -1,4 +1,5 @@
-import { keyText } from "../../key.ts";
+import { DatabaseError } from "../../errors.ts";
+import { formatKey, keyText } from "../../key.ts";
 import type { FailedLibrary, LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import type { Lease } from "../lease.ts";
@@ -63,14 +64,21 @@ export class ListingWriter {
     return [...this.#failed.values()];
   }
 
-  /** Marks libraries as removed, and records which removals are held. @returns how many were marked */
+  /**
+   * Marks libraries as removed, and records which removals are held.
+   * @returns how many were marked
+   * @throws DatabaseError if no hold could be recorded: the next run would judge the removals among the libraries that this one adds
+   */
   async markRemovals({ marked, listedOnly, held, heldSince }: Removals): Promise<number> {
     const { runId } = this.#tools;
     const held_since = heldSince === null ? null : heldSince / 1000;
     const holding = { operation: "recording that removals are held" };
-    await this.#save(held, holding, "recording that its removal is held", (connection, keys) =>
+    const holds = await this.#save(held, holding, "recording that its removal is held", (connection, keys) =>
       connection.query(HOLD({ ...keyArrays(keys), held_since })),
     );
+    const [refused] = this.#failed.values();
+    if (refused !== undefined && holds.length === 0 && heldSince === null)
+      throw new DatabaseError(`${formatKey(refused.key)}: ${refused.message}; so nothing was stored`);
     const marking = { operation: "marking removed libraries" };
     const refusal = "marking the library as removed";
     const counting = { ...marking, afterLostCommit: Math.max };
