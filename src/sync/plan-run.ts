@@ -3,7 +3,7 @@ import type { Connection, Pool } from "../db/connect.ts";
 import { listsOlder, type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
 import { parseStored, streamStored } from "../db/read/stored-libraries.ts";
 import type { ListingChanges, Removals } from "../db/store/save-listing.ts";
-import { hasListingRejects } from "../db/store/save-rejects.ts";
+import { countListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { keyText } from "../key.ts";
 import type { LibraryKey, Listing } from "../model.ts";
@@ -63,12 +63,16 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   const asOf = Number.isFinite(shownAt) ? shownAt : null;
   const namesLibraries = selection.libraries.length > 0;
   const cached = isCached ? { cachedAt } : {};
+  /** The listing shows nothing of this time or later, in database ms. */
+  const blindSince = isCached ? cachedAt : Number.POSITIVE_INFINITY;
   const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, ...cached };
   const compareStored = async (connection: Connection | null) => {
     const planner = createPlanner(listing.libraries, parseStored, context, selection);
     if (connection !== null) await streamStored(connection, planner.addStored, "tables", slice);
-    /** Whether a reject of an earlier listing is open. */
-    return { planner, openRejects: connection !== null && !slice && (await hasListingRejects(connection)) };
+    const isJudged = connection !== null && !slice;
+    /** Open rejects of earlier listings. */
+    const openRejects = isJudged ? await countListingRejects(connection, blindSince) : { open: 0, later: 0 };
+    return { planner, openRejects };
   };
   const { planner, openRejects } =
     pool === null
@@ -76,7 +80,7 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
       : await readSnapshot(pool, "reading what is stored", compareStored, signal);
   const plan = planner.finish();
   const decision = await checkRemovals(tools, { ...request, selection }, { listing, plan }, signal);
-  return { listing, listedAt, asOf, plan, openRejects, ...decision };
+  return { listing, listedAt, asOf, blindSince, plan, openRejects, ...decision };
 }
 
 /**
@@ -155,7 +159,8 @@ function countOthers({ gone, cameBack }: RemovalNumbers, missing: readonly Libra
 }
 
 /** What the listing changes, also out of scope, except that only libraries in scope are restored. */
-export function toListingChanges({ listing, listedAt, plan, openRejects, verdict }: PlannedRun): ListingChanges {
+export function toListingChanges(planned: PlannedRun): ListingChanges {
+  const { listing, listedAt, blindSince, plan, openRejects, verdict } = planned;
   const { libraries, rejects, incomplete } = listing;
   // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.
   const isTrusted = incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
@@ -168,7 +173,10 @@ export function toListingChanges({ listing, listedAt, plan, openRejects, verdict
     restored: plan.restored,
     holdsEnded: plan.holdsEnded,
     rejects,
-    isOver: openRejects ? (key) => isTrusted || (key !== null && isGoodEntry(key)) : null,
+    isOver:
+      openRejects.open > openRejects.later
+        ? (key, seenAt) => seenAt < blindSince && (isTrusted || (key !== null && isGoodEntry(key)))
+        : null,
     seenAt: listedAt,
   };
 }

@@ -53,8 +53,8 @@ export class RunTotals {
   misnamed = 0;
   /** Failures and rejects that the database refused to record. */
   #unrecorded = 0;
-  /** Libraries that owe a read, and that a cached listing did not show. */
-  #unseenOwing = 0;
+  /** Libraries that owe a read, and rejects of earlier listings, which a cached listing did not show. */
+  #unseen = 0;
 
   add(outcome: WriteOutcome): void {
     if (outcome.kind === "stored") this.#addStored(outcome);
@@ -96,8 +96,9 @@ export class RunTotals {
     for (const { code } of rejects) this.rejects[code] = (this.rejects[code] ?? 0) + 1;
   }
 
-  addPlan({ skipped, missingButCached }: Pick<Plan, "skipped" | "missingButCached">): void {
-    this.#unseenOwing = missingButCached.owing;
+  /** @param unseenRejects how many open rejects of earlier listings a cached listing cannot show */
+  addPlan({ skipped, missingButCached }: Pick<Plan, "skipped" | "missingButCached">, unseenRejects: number): void {
+    this.#unseen = missingButCached.owing + unseenRejects;
     for (const reason of ["unchanged", "settling", "backing off"] as const) {
       this.counts.librariesSkipped += skipped[reason];
       if (skipped[reason] > 0) this.skips[reason] = skipped[reason];
@@ -106,7 +107,7 @@ export class RunTotals {
 
   /** `ok`, or `partial` if anything failed, also before and was not tried again, was rejected or withheld, or not recorded. */
   status(): "ok" | "partial" {
-    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unseenOwing + this.#unrecorded;
+    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unseen + this.#unrecorded;
     return failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 

@@ -112,7 +112,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   if (!planned.isForeign)
     totals.listing = { complete: listing.incomplete === null && planned.asOf !== null, asOf: planned.asOf };
-  totals.addPlan(plan);
+  totals.addPlan(plan, planned.openRejects.later);
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { brokenHistories } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, scenario } from "../support/organization.ts";
+import { library, NEWER, scenario } from "../support/organization.ts";
 import { always, headers, status } from "./answers.ts";
 import { drop, libraries, live, put } from "./removals.ts";
 import { lastRun, logLines } from "./run-results.ts";
@@ -429,6 +429,22 @@ test("a library with rejects that a cached listing does not show: the run is par
     { detail: expect.stringContaining("and 2 libraries seen since and not listed were kept (of them 2 failed") },
   ]);
   expect((await made.call(["sync"])).code).toBe(0);
+});
+
+test("a reject of a listing that a cached listing does not show stays open, and the run is partial (fault 267)", async () => {
+  const made = await syncedFixture(libraries("alice", 0, 3));
+  const open = "SELECT kind FROM simcat.rejects WHERE resolved_at IS NULL";
+  made.service.once({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { lastModified: NEWER } });
+  expect((await made.call(["sync"])).code).toBe(2);
+  expect(await made.lines(open)).toEqual(["listing", "listing"]);
+  for (const [age, code, rejects] of [
+    ["600", 2, ["listing", "listing"]],
+    [null, 0, []],
+  ] as const) {
+    if (age !== null) made.service.once({ operation: "listing" }, headers({ age }));
+    expect((await made.call(["sync"])).code).toBe(code);
+    expect(await made.lines(open)).toEqual(rejects);
+  }
 });
 
 test("a renamed or moved library is removed under its old key and added under its new one (faults 30, 47)", async () => {

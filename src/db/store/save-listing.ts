@@ -9,7 +9,7 @@ import { nextVersionStart } from "./columns.ts";
 import { LIBRARY_EVENT } from "./event-sql.ts";
 import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
 import { supersedeLibrary } from "./save-libraries.ts";
-import { saveListingRejects } from "./save-rejects.ts";
+import { type RejectTest, saveListingRejects } from "./save-rejects.ts";
 
 interface ListingWriterTools {
   readonly lease: Pick<Lease, "write">;
@@ -38,11 +38,8 @@ export interface ListingChanges {
   /** Libraries that are listed again after a guard held their removal. */
   readonly holdsEnded: readonly LibraryKey[];
   readonly rejects: readonly Reject[];
-  /**
-   * Whether an open reject of an earlier listing is resolved if this one lacks it. The key is null for a reject of no library.
-   * Null if no such reject is open.
-   */
-  readonly isOver: ((key: LibraryKey | null) => boolean) | null;
+  /** Null if no reject of an earlier listing is open. */
+  readonly isOver: RejectTest | null;
   /** When the listing's last byte arrived, by the database's clock in milliseconds. */
   readonly seenAt: number;
 }

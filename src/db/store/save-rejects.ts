@@ -1,8 +1,14 @@
 import { hash } from "node:crypto";
 import { keyText } from "../../key.ts";
 import { type LibraryKey, MAX_KEY_BYTES, type Reject, type RejectKind } from "../../model.ts";
-import type { Connection } from "../connect.ts";
+import { type Connection, oneRow } from "../connect.ts";
 import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
+
+/**
+ * Whether an open reject of an earlier listing, last seen at this time (database ms), is resolved if the listing lacks it. The key is null
+ * for a reject of no library.
+ */
+export type RejectTest = (key: LibraryKey | null, seenAt: number) => boolean;
 
 /** At most this many open rejects are kept for one library, because one answer may contain a million. */
 const MAX_OPEN = 100;
@@ -18,8 +24,12 @@ FROM unnest($owner::text[], $library_name::text[], $kind::text[], $code::text[],
 ON CONFLICT (fingerprint) DO UPDATE
   SET run_id = excluded.run_id, last_seen_at = excluded.last_seen_at, reason = excluded.reason, resolved_at = NULL`);
 
+const COUNT_LISTING_REJECTS = statement(`
+SELECT count(*) AS open, count(*) FILTER (WHERE last_seen_at >= to_timestamp($since::float8)) AS later FROM simcat.rejects
+WHERE resolved_at IS NULL AND kind = 'listing'`);
+
 const SELECT_LISTING_REJECTS = statement(`
-SELECT id, owner, library_name AS name FROM simcat.rejects
+SELECT id, owner, library_name AS name, date_part('epoch', last_seen_at) * 1000 AS "seenAt" FROM simcat.rejects
 WHERE resolved_at IS NULL AND kind = 'listing' AND NOT fingerprint = ANY ($kept::text[])`);
 
 const RESOLVE_LISTING_REJECTS = statement(
@@ -36,31 +46,37 @@ SELECT owner, library_name AS name, count(*) AS open
 FROM simcat.rejects JOIN unnest($owner::text[], $library_name::text[]) AS l(owner, library_name) USING (owner, library_name)
 WHERE resolved_at IS NULL AND kind = ANY ($kinds::text[]) GROUP BY owner, library_name`);
 
-/** Whether any reject of an earlier listing is open. */
-export async function hasListingRejects(connection: Connection): Promise<boolean> {
-  const { rowCount } = await connection.query(
-    "SELECT FROM simcat.rejects WHERE resolved_at IS NULL AND kind = 'listing' LIMIT 1",
-  );
-  return rowCount === 1;
+/** How many rejects of earlier listings are open, and how many of them a listing had at this time or later, in database ms. */
+export async function countListingRejects(
+  connection: Connection,
+  since: number,
+): Promise<{ open: number; later: number }> {
+  const rows = await connection.query<{ open: number; later: number }>(COUNT_LISTING_REJECTS({ since: since / 1000 }));
+  return oneRow(rows);
 }
 
 /**
- * Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true; none if it is null. Its key is
- * null for no library.
+ * Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true; none if it is null.
  */
 export async function saveListingRejects(
   connection: Connection,
   runId: number,
   rejects: readonly Reject[],
-  isOver: ((key: LibraryKey | null) => boolean) | null,
+  isOver: RejectTest | null,
 ): Promise<void> {
   const keys = [...new Map(rejects.flatMap(({ key }) => (key ? [[keyText(key), key] as const] : []))).values()];
   const kept = await saveRejects(connection, runId, keys, rejects, ["metadata", "scenario"]);
   if (isOver === null) return;
-  const { rows } = await connection.query<{ id: number; owner: string | null; name: string | null }>(
-    SELECT_LISTING_REJECTS({ kept }),
+  type Row = {
+    readonly id: number;
+    readonly owner: string | null;
+    readonly name: string | null;
+    readonly seenAt: number;
+  };
+  const { rows } = await connection.query<Row>(SELECT_LISTING_REJECTS({ kept }));
+  const over = rows.filter(({ owner, name, seenAt }) =>
+    isOver(owner === null || name === null ? null : { owner, name }, seenAt),
   );
-  const over = rows.filter(({ owner, name }) => isOver(owner === null || name === null ? null : { owner, name }));
   if (over.length > 0) await connection.query(RESOLVE_LISTING_REJECTS({ ids: over.map(({ id }) => id) }));
 }
 
