@@ -13,13 +13,10 @@ SELECT y.owner, y.library_name, l.owner IS NOT NULL AS is_stored,
   (SELECT count(*) FROM simcat.rejects x WHERE x.owner = y.owner AND x.library_name = y.library_name AND x.resolved_at IS NULL)
     AS open_rejects,
   CASE
-    WHEN y.last_success_at IS NULL THEN
-      -- A library that a run with status ok did not list did not exist then; nor did one that was first listed after the last whole run.
-      CASE
-        WHEN y.content_read_at IS NULL AND y.bookmark_seen_at > listed.finished_at AND (y.failures = 0 OR w.first_failed_since)
-          THEN listed.as_of
-        ELSE clean.as_of
-      END
+    -- A library that a run with status ok did not list did not exist then; nor did one that was first listed after the last whole run.
+    WHEN y.last_success_at IS NULL AND y.content_read_at IS NULL AND y.bookmark_seen_at > listed.finished_at AND (y.failures = 0 OR w.first_failed_since)
+      THEN listed.as_of
+    WHEN y.last_success_at IS NULL THEN clean.as_of
     -- The text that the whole run listed proves it, unless a read failed then or before.
     WHEN w.has_settled AND w.is_whole
       AND (y.reread_reason IS NULL OR y.reread_reason = 'failure' AND w.first_failed_since)
