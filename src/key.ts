@@ -61,8 +61,8 @@ function formatPart(part: string): string {
   return part.replace(/[%/\p{Cc}]/gu, encodeURIComponent);
 }
 
-/** Null for what cannot be decoded, or decodes to a NUL, which no library and no Postgres text can hold. */
-function parsePart(part: string): string | null {
+/** The inverse of `formatPart`. Null for what cannot be decoded, or decodes to a NUL, which no library and no Postgres text can hold. */
+export function parsePart(part: string): string | null {
   try {
     const decoded = decodeURIComponent(part);
     return decoded.includes("\0") ? null : decoded;

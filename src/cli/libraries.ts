@@ -1,10 +1,11 @@
-import { runQuery } from "../db/read/run-query.ts";
+import { type Question, runQuery } from "../db/read/run-query.ts";
 import { EXIT } from "../errors.ts";
-import { explainWords } from "../output/words.ts";
+import { formatCount } from "../format.ts";
+import { parsePart, typeableKey } from "../key.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, printText } from "./context.ts";
+import type { Context } from "./context.ts";
 import { printerOf, type RowOptions, withRowOptions } from "./query.ts";
 import { loadSettings } from "./settings.ts";
 
@@ -24,14 +25,9 @@ const TIME_LIMIT_MS = 60_000;
 /** Columns that a narrow terminal leaves out, the highest number first, before it cuts names. */
 const SPARE = { scenarios: 1, package: 2, last_work_at: 3, results: 4 };
 
-/** `OWNER/NAME` as in `formatKey`. */
-const KEY = ["owner", "library_name"]
-  .map((part) => `replace(replace(f.${part}, '%', '%25'), '/', '%2F')`)
-  .join(" || '/' || ");
-
 /** The live libraries, and those that are listed but not stored yet. */
-const selectLibraries = (key: string) => `
-SELECT ${key}, concat_ws(' ', l.package_name, l.package_version) AS package,
+const SELECT_LIBRARIES = `
+SELECT f.owner, f.library_name, concat_ws(' ', l.package_name, l.package_version) AS package,
   l.scenario_count AS scenarios, l.result_count AS results,
   date_trunc('second', l.last_work_at) AS last_work_at, date_trunc('second', f.complete_as_of) AS complete_as_of,
   CASE
@@ -43,24 +39,41 @@ SELECT ${key}, concat_ws(' ', l.package_name, l.package_version) AS package,
     ELSE 'settled'
   END AS state
 FROM library_freshness f LEFT JOIN libraries l USING (owner, library_name)
-WHERE ($1::text IS NULL OR f.owner || '/' || f.library_name ILIKE $1 COLLATE "default" OR ${KEY} ILIKE $1 COLLATE "default") AND (cardinality($2::text[]) = 0 OR f.owner = ANY ($2))
+WHERE ($1::text[] IS NULL OR (f.owner || '/' || f.library_name) COLLATE "default" ILIKE ANY ($1))
+  AND (cardinality($2::text[]) = 0 OR f.owner = ANY ($2))
 ORDER BY f.owner, f.library_name`;
 
 /** Exits with 0, also if no library matches. @throws UsageError for an owner that is neither stored nor listed */
 async function printLibraries(context: Context, options: LibrariesOptions, pattern?: string): Promise<number> {
   const isTable = !options.csv && !options.json && !options.jsonl;
-  const sql = selectLibraries(isTable ? `${KEY} AS library` : "f.owner, f.library_name");
-  const values = [pattern === undefined ? null : toLike(pattern), options.owner];
+  const values = [pattern === undefined ? null : toLikes(pattern), options.owner];
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
-    const openPrinter = printerOf(context, options, SPARE);
-    const question = { sql, values, timeLimitMs: TIME_LIMIT_MS, openPrinter, operation: "listing the libraries" };
-    await runQuery(pool, question, context.stop);
+    const print = printerOf(context, options, { spare: SPARE, isExplained: true });
+    const openPrinter = isTable ? withKeys(print) : print;
+    const question = { sql: SELECT_LIBRARIES, values, timeLimitMs: TIME_LIMIT_MS, openPrinter };
+    await runQuery(pool, { ...question, operation: "listing the libraries" }, context.stop);
   });
-  if (isTable && context.terminal.isOut) printText(context, explainWords("settled, owes").join("\n"), []);
   return EXIT.ok;
 }
 
-/** A pattern of LIKE: its own signs are escaped. */
-const toLike = (pattern: string) => `%${pattern.replace(/[\\%_]/g, "\\$&").replaceAll("*", "%")}%`;
+/** For people: one column as other commands take a library, instead of the owner and the name, and counts with separators. */
+const withKeys =
+  (openPrinter: Question["openPrinter"]): Question["openPrinter"] =>
+  ([, , ...columns]) => {
+    const { add, end } = openPrinter([{ name: "library", type: "text" }, ...columns]);
+    const format = (cell: string | null, at: number) =>
+      cell !== null && columns[at]?.type === "numeric" ? formatCount(Number(cell)) : cell;
+    return {
+      add: ([owner, name, ...cells]) =>
+        add([typeableKey({ owner: owner ?? "", name: name ?? "" }), ...cells.map(format)]),
+      end,
+    };
+  };
+
+/** Patterns of LIKE, whose own signs are escaped: for the text as it is, and as a library that a command printed. */
+function toLikes(pattern: string): string[] {
+  const texts = [pattern, parsePart(pattern) ?? pattern];
+  return texts.map((text) => `%${text.replace(/[\\%_]/g, "\\$&").replaceAll("*", "%")}%`);
+}

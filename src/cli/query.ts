@@ -25,15 +25,22 @@ export const withRowOptions = (command: Command): Command =>
     .addOption(jsonOption().conflicts("jsonl"))
     .addOption(new Option("--jsonl", "print one JSON object in each line").default(false));
 
-/** A table for people, unless an option names another format. `spare`: columns that it may leave out. */
+interface TableOptions {
+  /** Columns that it may leave out. */
+  readonly spare?: Readonly<Record<string, number>>;
+  /** Whether the meanings of simcat's own words follow it. */
+  readonly isExplained?: boolean;
+}
+
+/** A table for people, unless an option names another format. */
 export function printerOf(
   context: Context,
   { csv, json, jsonl }: RowOptions,
-  spare?: Readonly<Record<string, number>>,
+  { spare, isExplained = false }: TableOptions = {},
 ): Question["openPrinter"] {
   const { print } = context;
   if (csv || json || jsonl) return (columns) => linePrinter(columns, print, csv ? csvFormat(false) : jsonlFormat, json);
-  const printTable = (text: string) => printText(context, text, []);
+  const printTable = (text: string) => printText(context, text, isExplained ? undefined : []);
   return (columns) => tablePrinter(columns, printTable, outputWidth(context), spare);
 }
 

@@ -28,10 +28,10 @@ export function tablePrinter(
     },
     end() {
       const titles = columns.map(({ name }) => ({ title: name, spare: spare[name] ?? 0 }));
-      if (cells.length > 0) print(formatTable(titles, cells, width));
+      const table = cells.length === 0 ? "" : `${formatTable(titles, cells, width)}\n`;
       const rest = count - cells.length;
       const more = rest === 0 ? "" : `; ${formatCount(rest)} are not shown: --csv, --json or --jsonl prints all`;
-      print(`(${plural(count, "row")}${more})`);
+      print(`${table}(${plural(count, "row")}${more})`);
     },
   };
 }

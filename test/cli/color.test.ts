@@ -35,6 +35,8 @@ test("a terminal shows colors and symbols; NO_COLOR and --color never leave the 
   expect(checked).toContain(`${GREEN}✓${PLAIN}  service`);
   expect(checked).toMatch(/\n\p{Cc}\[(?:32m✓|33m!) ready to run/u);
   expect(await screenOf("status")).toMatch(/1 {2}sync {2}\p{Cc}\[32mok {4}\p{Cc}\[39m {2}/u);
+  for (const command of ["status", "libraries"])
+    expect(await screenOf(command)).toContain(`${ESCAPE}2m(settled: an unchanged date`);
   expect(await screenOf("verify")).toContain(`${GREEN}✓ verify: the database agrees with the service${PLAIN} (`);
   service.always({ operation: "metadata", library: "Fire" }, { kind: "status", status: 404 });
   expect(await screenOf("backfill")).toContain(`${YELLOW}! backfill partial${PLAIN} in `);

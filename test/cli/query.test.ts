@@ -276,6 +276,19 @@ describe("simcat libraries", () => {
     );
   });
 
+  test("prints names that can be pasted, which it finds again, and counts with separators (fault 269)", async () => {
+    const one = await freshTestDatabase();
+    const name = "a\tb\u202e";
+    await addRows(one, "libraries", [{ library_name: name }]);
+    await addRows(one, "library_sync", [{ library_name: name, scenario_count: 12_345, result_count: 1 }]);
+    const print = async (...args: readonly string[]) =>
+      (await callCli(["libraries", ...args], { DATABASE_URL: one.url })).stdout;
+    const table = await print();
+    expect(table).toMatch(/\nann\/a%09b%E2%80%AE +12,345 +1 /);
+    expect(await print("a%09b%E2%80%AE")).toBe(table);
+    expect(JSON.parse(await print("--json"))).toMatchObject([{ owner: "ann", library_name: name, scenarios: 12_345 }]);
+  });
+
   test("refuses an unknown owner with 64 and a suggestion", async () => {
     expect(await refusal("libraries", "--owner", "bib")).toEqual([
       64,

@@ -69,7 +69,7 @@ test("a terminal explains the words settled, owes, held and partial where they a
   const owes = "(owes: the library must be read again, whatever its date is)";
   expect(await meaningsOf("sync")).toEqual([]);
   expect(await meaningsOf("status")).toEqual([settled]);
-  expect(await meaningsOf("libraries")).toEqual([settled, owes]);
+  expect(await meaningsOf("libraries")).toEqual([settled]);
   expect(await meaningsOf("explain", "Fire")).toEqual([settled, owes]);
   expect((await call(["explain", "Fire"])).stdout).not.toContain("(settled:");
   service.always({ operation: "metadata", library: "Fire" }, { kind: "status", status: 404 });
