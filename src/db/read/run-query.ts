@@ -133,7 +133,8 @@ export function toRefusal(
 const QUERY_HINTS: Readonly<Record<string, string>> = {
   "25006": "simcat query only reads",
   "42501": "it has the rights of simcat_reader, which reads the views of simcat_report",
-  "42P01": "docs/reference/views.md lists the views, and so does: SELECT table_name FROM information_schema.views",
+  "42P01":
+    "docs/reference/views.md lists the views, as does: SELECT viewname FROM pg_views WHERE schemaname = 'simcat_report'",
   "55000": "simcat query only reads",
 };
 
