@@ -181,8 +181,13 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
       // The caller reports the CommanderError, like the errors of the commands.
       outputError: () => {},
     })
-    // Only one command's options are known.
-    .configureHelp({ showGlobalOptions: true, optionDescription: describeOption, subcommandTerm: (one) => one.name() })
+    .configureHelp({
+      // Only one command's options are known.
+      showGlobalOptions: true,
+      minWidthToWrap: 10,
+      optionDescription: describeOption,
+      subcommandTerm: (one) => one.name(),
+    })
     .showSuggestionAfterError()
     .helpCommand("help [command]", "print the help of a command, as does COMMAND --help")
     .exitOverride()

@@ -103,3 +103,8 @@ test("report, export, prune, migrate, query and mock break lines too, but no com
     wide: [expect.stringMatching(/^ {2}export SIMCAT_BASE_URL=http\S+ SIMCAT_API_KEY=mock-key$/)],
   });
 });
+
+test("the help breaks lines between words on a narrow terminal (fault 270)", async () => {
+  const { screen } = await runOnTerminal(["sync", "--help"], {}, 40);
+  expect(screen.split("\n").filter((line) => widthOf(line) > 40)).toEqual([expect.stringMatching(/^ {2}\$ simcat/)]);
+});
