@@ -7,11 +7,11 @@ import { parseEnv } from "node:util";
 import { SECRET_NAMES } from "../config/settings.ts";
 import { EXIT, fileErrorReason, InterruptedError, UsageError } from "../errors.ts";
 import { type CheckLine, checkExitCode, formatCheckLines } from "../output/check.ts";
-import { checkConfiguration } from "./check/check-configuration.ts";
+import { checkConfiguration, checkSetting } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
 import type { DefineCommand } from "./command.ts";
-import { type Context, outputLook, printText } from "./context.ts";
+import { type Context, outputLook, printResult, printText } from "./context.ts";
 import { replaceFile } from "./write-output.ts";
 
 interface InitOptions {
@@ -71,14 +71,14 @@ async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: I
     if (!isAsked) assertNone(missingOf(names));
     let exitCode: number;
     do {
-      if (isAsked) for (const name of missingOf(names)) answers.set(name, await ask(context, name));
+      if (isAsked) for (const name of missingOf(names)) answers.set(name, await askUntilValid(context, name));
       exitCode = await checkAnswers(context, answers, check);
       if (exitCode !== EXIT.ok && isAsked) for (const name of names) answers.delete(name);
     } while (exitCode !== EXIT.ok && isAsked && missingOf(names).length > 0);
     if (exitCode !== EXIT.ok) return exitCode;
   }
   await saveSettings(path, answers);
-  printText(context, `\nwrote ${path}, which only you can read\nnext: ${context.invocation} backfill`);
+  printResult(context, true, `\nwrote ${path}, which only you can read\nnext: ${context.invocation} backfill`);
   return EXIT.ok;
 }
 
@@ -97,8 +97,19 @@ async function checkAnswers(context: Context, answers: ReadonlyMap<Asked, string
   const given = { ...context, environment: { ...context.environment, ...Object.fromEntries(answers) } };
   const invalid = checkConfiguration(given).filter(({ result }) => result === "fail");
   const lines = invalid.length > 0 ? invalid : await check(given);
-  printText(context, context.mask(formatCheckLines(lines, outputLook(context))));
+  const isWell = lines.every(({ result }) => result === "ok");
+  printResult(context, isWell, context.mask(formatCheckLines(lines, outputLook(context))));
   return checkExitCode(lines);
+}
+
+/** Asks again until the answer has the form of the setting, so that a wrong one is noticed before the next question. */
+async function askUntilValid(context: Context, name: Asked): Promise<string> {
+  for (;;) {
+    const answer = await ask(context, name);
+    const invalid = checkSetting(context, name, answer);
+    if (invalid.length === 0) return answer;
+    printText(context, formatCheckLines(invalid, outputLook(context)));
+  }
 }
 
 /** Returns the answer of the terminal, trimmed. @throws InterruptedError at Ctrl-C and Ctrl-D */

@@ -44,6 +44,14 @@ describe("without a terminal", () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 
+  test("--quiet prints nothing if all is well, otherwise what is wrong (fault 272)", async () => {
+    expect(await init(["--quiet", ...options("another-key")])).toMatchObject({
+      code: 77,
+      stdout: expect.stringContaining("FAIL  key"),
+    });
+    expect(await init(["--quiet", ...options()])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  });
+
   test("takes settings of the environment, leaves those in files there, and needs no database", async () => {
     const keyFile = join(directory, "key");
     writeFileSync(keyFile, KEY);
@@ -164,6 +172,19 @@ describe("on a terminal", () => {
       code: 69,
       stdout: expect.stringMatching(/^(?=[\s\S]*database .*ECONNREFUSED)(?!.*secret-word)/),
     });
+  });
+
+  test("asks again for an answer of a wrong form before the next question (fault 271)", async () => {
+    const { running, type } = start();
+    await type("Base URL of the service", "ftp://example.com\r");
+    await type("SIMCAT_BASE_URL is not an https URL[\\s\\S]*Base URL of the service", `${baseUrl}\r`);
+    await type("API key", "short\r");
+    await type("SIMCAT_API_KEY is shorter than 8 characters[\\s\\S]*API key", `${KEY}\r`);
+    await type("the service accepts it[\\s\\S]*Postgres URL", "mysql://a:secret-word@b/c\r");
+    await type("DATABASE_URL is not a Postgres URL[\\s\\S]*Postgres URL", "\r");
+    expect((await running.ended).code).toBe(0);
+    expect(running.output()).not.toMatch(/secret-word|still open/);
+    expect(readFileSync(file(), "utf8")).toBe(`SIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\n`);
   });
 
   test("asks again after an empty answer", async () => {

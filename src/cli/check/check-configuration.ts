@@ -18,6 +18,13 @@ export function checkConfiguration(context: Context): CheckLine[] {
   return [...lines, ...doubts.map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
 }
 
+/** A line for each problem of one setting with this value. */
+export function checkSetting(context: Context, setting: string, value: string): CheckLine[] {
+  const environment = { ...context.environment, [setting]: value };
+  const { problems } = tryToLoad({ ...context, environment }, { service: true, database: true });
+  return problems.filter(({ name }) => name === setting).map(problemLine);
+}
+
 /** Node reads this variable from the environment of the process only, so it has no effect in a `.env` file. */
 const VERIFY_NAME = "NODE_TLS_REJECT_UNAUTHORIZED";
 
