@@ -69,7 +69,11 @@ _simcat() {
   COMPREPLY=()
   case "\${COMP_WORDS[COMP_CWORD-1]}" in ${FILE_OPTIONS.join("|")}) COMPREPLY=($(compgen -f -- "$word")); return ;; esac
   while IFS= read -r name; do
-    [[ -n "$name" && "$name" == "\${word//\\\\/}"* ]] && printf -v name %q "$name" && COMPREPLY+=("$name")
+    case "$word" in
+      # bash closes the quotation mark. What it would still expand there is not offered.
+      [\\"\\']*) [[ "$name" == "\${word:1}"* && "$name" != *[\\"\\'\\\\\\$\\\`!]* ]] && COMPREPLY+=("$name") ;;
+      *) [[ -n "$name" && "$name" == "\${word//\\\\/}"* ]] && printf -v name %q "$name" && COMPREPLY+=("$name") ;;
+    esac
   done < <(_simcat_offer "$word" "\${COMP_WORDS[@]:1:COMP_CWORD-1}" | cut -f 1)
 }
 complete -F _simcat simcat`;

@@ -39,7 +39,7 @@ export async function printNames(context: Context, option: keyof typeof SELECTS,
     const answer = pool.query(`
       BEGIN READ ONLY; SET LOCAL statement_timeout = ${NAMES_WITHIN_MS}; SET LOCAL jit = off; ${TAKE_READER_RIGHTS};
       SELECT string_agg(name, E'\\n') AS names FROM (
-        SELECT name FROM (${SELECTS[option]}) AS names WHERE strpos(lower(translate(name, ${quotes}, '')), ${typed}) > 0 LIMIT 1000
+        SELECT name FROM (${SELECTS[option]}) AS names WHERE strpos(lower(translate(name, ${quotes}, '') COLLATE "default"), ${typed}) > 0 LIMIT 1000
       ) AS offered; ROLLBACK`);
     const results: unknown = await withTimeout(answer, NAMES_WITHIN_MS)
       .catch((error) => Promise.reject(databaseError("reading the names", error)))

@@ -17,7 +17,11 @@ beforeAll(async () => {
   // The last two are not offered.
   const names = ["forest", "lake", "$(reboot)", "two words, (é) '", 'a "b"', "a%b", "\u001b[31m"];
   const crowd = Array.from({ length: 1_000 }, (_, index) => ({ owner: "crowd", library_name: `${index}` }));
-  const rows = [...names.map((library_name) => ({ library_name })), ...crowd, { owner: "zoe", library_name: "last" }];
+  const rows = [
+    ...names.map((library_name) => ({ library_name })),
+    ...crowd,
+    ...["last", "Été nu"].map((library_name) => ({ owner: "zoe", library_name })),
+  ];
   await addRows(database(), "libraries", rows);
   await addRows(database(), "library_sync", rows);
   directory = mkdtempSync(join(tmpdir(), "simcat-completion-"));
@@ -39,7 +43,7 @@ const OFFERS: Readonly<Record<string, (words: readonly string[]) => readonly str
   zsh: (words) => [
     "-f",
     "-c",
-    `compdef() { }; compadd() { for w in "\${@[2,-1]}"; do [[ "$w" == "\${(Q)words[-1]}"* ]] && print -r -- "$w"; done }; source "$0"; words=("$@"); CURRENT=$#; _simcat`,
+    `compdef() { }; compadd() { for w in "\${@[2,-1]}"; do [[ "$w" == "\${\${(Q)words[-1]}#\\"}"* ]] && print -r -- "$w"; done }; source "$0"; words=("$@"); CURRENT=$#; _simcat`,
     join(directory, "zsh"),
     ...words,
   ],
@@ -69,8 +73,11 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
   ],
   [["simcat", "explain", "ann/two\\ w"], ["ann/two words, (é) '"]],
   [["simcat", "explain", "ann/f"], ["ann/forest"]],
-  [["simcat", "sync", "--library", "zoe/"], ["zoe/last"]],
+  [["simcat", "sync", "--library", "zoe/l"], ["zoe/last"]],
   [["simcat", "explain", "zoe/l"], ["zoe/last"]],
+  // The faults 273 and 274.
+  [["simcat", "explain", "zoe/É"], ["zoe/Été nu"]],
+  [["simcat", "explain", '"zoe/l'], ["zoe/last"]],
 ];
 
 const SHELLS = ["bash", "zsh", "fish"].filter((shell) => findProgram(shell, shell) !== null);
