@@ -26,6 +26,17 @@ test("creates a database, stops it, and opens the same one again under the same 
   await second.stop();
 });
 
+test("takes the planner's statistics before it stops, because autovacuum is too late (fault 275)", async () => {
+  const stateDir = newStateDir();
+  const first = await openHere(stateDir);
+  await query(first.url, "CREATE TABLE simcat.grown AS SELECT generate_series(1, 1000) AS id");
+  await first.stop();
+  const second = await openHere(stateDir);
+  const asked = "SELECT reltuples FROM pg_class WHERE oid = 'simcat.grown'::regclass";
+  expect(await query(second.url, asked)).toEqual([{ reltuples: 1000 }]);
+  await second.stop();
+});
+
 describe("a new database", () => {
   const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
   const stateDir = join(directory, "an odd & 'quoted' $path ü");
