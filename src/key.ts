@@ -1,7 +1,7 @@
 import { UsageError } from "./errors.ts";
 import { hashKey } from "./hash.ts";
 import type { LibraryKey } from "./model.ts";
-import { printable } from "./printable.ts";
+import { HOSTILE, printable } from "./printable.ts";
 
 const EXAMPLE = "example.user/Q1%2FQ2 50%25 done";
 
@@ -10,14 +10,9 @@ export function keyText(key: LibraryKey): string {
   return `${key.owner}\0${key.name}`;
 }
 
-/** `OWNER/NAME` as people read and type it: only `%`, `/` and control characters are percent-encoded. */
+/** `OWNER/NAME` as people read and type it: only `%`, `/` and what could act in a terminal is percent-encoded. */
 export function formatKey(key: LibraryKey): string {
   return `${formatPart(key.owner)}/${formatPart(key.name)}`;
-}
-
-/** `OWNER/NAME` that can be typed or pasted: whatever could act in a terminal is percent-encoded too. */
-export function typeableKey(key: LibraryKey): string {
-  return formatKey(key).replace(/./gsu, (char) => (isTypeable(char) ? char : encodeURIComponent(char)));
 }
 
 /** Whether the text can be shown and typed as it is. */
@@ -47,9 +42,9 @@ export function parseSelector(text: string): LibraryKey {
   return name ? { owner: "", name } : parseKey(text);
 }
 
-/** The inverse of `parseSelector`, as `typeableKey`. No library that can be selected has an empty owner. */
-export function typeableSelector(key: LibraryKey): string {
-  return typeableKey(key).replace(/^\//, "");
+/** The inverse of `parseSelector`. No library that can be selected has an empty owner. */
+export function formatSelector(key: LibraryKey): string {
+  return formatKey(key).replace(/^\//, "");
 }
 
 /** A number from 0 up to 1, evenly distributed over keys and the same on every machine. */
@@ -57,8 +52,10 @@ export function spreadOf(key: LibraryKey): number {
   return hashKey(key) / 2 ** 32;
 }
 
+const ENCODED = new RegExp(`[%/${HOSTILE}]`, "gu");
+
 function formatPart(part: string): string {
-  return part.replace(/[%/\p{Cc}]/gu, encodeURIComponent);
+  return part.replace(ENCODED, encodeURIComponent);
 }
 
 /** The inverse of `formatPart`. Null for what cannot be decoded, or decodes to a NUL, which no library and no Postgres text can hold. */

@@ -1,7 +1,7 @@
 import { type Question, runQuery } from "../db/read/run-query.ts";
 import { EXIT } from "../errors.ts";
 import { formatCount } from "../format.ts";
-import { parsePart, typeableKey } from "../key.ts";
+import { formatKey, parsePart } from "../key.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
@@ -67,7 +67,7 @@ const withKeys =
       cell !== null && columns[at]?.type === "numeric" ? formatCount(Number(cell)) : cell;
     return {
       add: ([owner, name, ...cells]) =>
-        add([typeableKey({ owner: owner ?? "", name: name ?? "" }), ...cells.map(format)]),
+        add([formatKey({ owner: owner ?? "", name: name ?? "" }), ...cells.map(format)]),
       end,
     };
   };

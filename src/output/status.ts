@@ -1,7 +1,7 @@
 import type { StatusRows } from "../db/read/read-status.ts";
 import type { LiveRun, RunRow } from "../db/read/recent-runs.ts";
 import { formatAgo, formatCount, formatElapsed, formatInstant, formatMoment, plural } from "../format.ts";
-import { formatKey, shellWord, typeableKey } from "../key.ts";
+import { formatKey, shellWord } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { RunStatus } from "../run-summary.ts";
@@ -102,7 +102,8 @@ function formatFailing({ failing, now }: StatusRows, columns: number, look: Look
     const { owner, name, failures, lastFailedAt, lastSuccessAt, lastError, alike = 1 } = library;
     const nextTry = nextTryOf(library);
     return [
-      formatKey({ owner, name }) + (alike > 1 ? ` and ${formatCount(alike - 1)} more` : ""),
+      // The number first, because a narrow terminal cuts the end.
+      (alike > 1 ? `${formatCount(alike)}, such as ` : "") + formatKey({ owner, name }),
       formatCount(failures),
       lastFailedAt === null ? "" : formatAgo(lastFailedAt, now),
       nextTry === null || nextTry <= now ? "next run" : formatAgo(nextTry, now),
@@ -254,6 +255,6 @@ function afterSlice(slice: string, done: readonly string[]): string {
 
 /** A command line to paste. After `--`, an owner that begins with a dash is not an option. */
 export function formatExplainCommand(key: LibraryKey): string {
-  const library = typeableKey(key);
+  const library = formatKey(key);
   return `simcat explain ${library.startsWith("-") ? "-- " : ""}${shellWord(library)}`;
 }

@@ -1,6 +1,6 @@
 import type { ColumnDifference, DifferenceKind } from "../db/read/compare-rows.ts";
 import { cutToDifference, formatCount, formatElapsed, formatInstant, formatLibraries, plural } from "../format.ts";
-import { formatKey, keyText, shellWord, typeableKey } from "../key.ts";
+import { formatKey, keyText, shellWord } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { LibraryDifference, VerifyReport } from "../verify/verify.ts";
@@ -102,7 +102,7 @@ const formatValue = (column: string, text: string) =>
 /** The commands that resolve the findings. */
 function formatAdvice({ differences, unread, rejected }: VerifyReport): string[] {
   const by = (remedy: LibraryDifference["remedy"]) => differences.filter((one) => one.remedy === remedy);
-  const altered = by("backfill").map(({ key }) => ` --library ${shellWord(typeableKey(key))}`);
+  const altered = by("backfill").map(({ key }) => ` --library ${shellWord(formatKey(key))}`);
   const named = altered.length > MAX_NAMED ? "" : altered.join("");
   const unlisted = by("sync").filter(({ kind }) => kind === "unlisted").length;
   const read = by("sync").length - unlisted;

@@ -4,7 +4,7 @@ import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
 import { formatCount } from "../format.ts";
-import { keyText, shellWord, typeableKey, typeableSelector } from "../key.ts";
+import { formatKey, formatSelector, keyText, shellWord } from "../key.ts";
 import type { LibraryKey, Listing } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { Selection } from "../run-summary.ts";
@@ -36,7 +36,7 @@ export async function assertKnown(asked: Selection, sources: KnownSources, signa
 
   const lack = listing === null ? "is not stored, and no run has listed it" : "is neither listed nor stored";
   const searches = [
-    ...unknown.libraries.map((key) => ({ text: `${typeableSelector(key)} ${lack}`, search: searchLibrary(key) })),
+    ...unknown.libraries.map((key) => ({ text: `${formatSelector(key)} ${lack}`, search: searchLibrary(key) })),
     ...unknown.owners.map((owner) => ({ text: `owner ${printable(owner)} ${lack}`, search: searchOwner(owner) })),
   ];
   const shown = searches.slice(0, MAX_SUGGESTED);
@@ -77,8 +77,8 @@ async function withOwners(selection: Selection, sources: KnownSources, signal: A
     const namesakes = new Map(found.filter(({ name }) => name === key.name).map((one) => [keyText(one), one]));
     const [only = key, ...others] = namesakes.values();
     if (others.length === 0) return only;
-    const words = [only, ...others].map((one) => shellWord(typeableKey(one))).sort();
-    const problem = `${formatCount(words.length)} owners have a library ${typeableSelector(key)}`;
+    const words = [only, ...others].map((one) => shellWord(formatKey(one))).sort();
+    const problem = `${formatCount(words.length)} owners have a library ${formatSelector(key)}`;
     throw new UsageError(problem, { hint: `write ${words.join(" or ")}` });
   });
   return { ...selection, libraries };

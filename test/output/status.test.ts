@@ -146,7 +146,7 @@ test("runs that ended with one error share a line; errors before the last good r
   expect(notes(12)).toEqual([`runs 14, 13, 12: ${error}`]);
 });
 
-test("failing libraries with the same error share a line", () => {
+test("failing libraries with the same error share a line, whose number is never cut (fault 276)", () => {
   const boom = { failures: 4, reason: "500 boom", lastError: "500 boom", alike: 52 };
   const other = failing("bo", "B", { failures: 4, reason: "timeout", lastError: "timeout", alike: 1 });
   const shown = [failing("ann", "A 1", boom), other, failing("ann", "A 2", boom)];
@@ -154,10 +154,11 @@ test("failing libraries with the same error share a line", () => {
   expect(lines.map((line) => line.replaceAll(/ {2,}/g, " | "))).toEqual([
     "55 libraries fail",
     expect.stringMatching(/^library \|/),
-    expect.stringMatching(/^ann\/A 1 and 51 more \| 4 .* 500 boom$/),
+    expect.stringMatching(/^52, such as ann\/A 1 \| 4 .* 500 boom$/),
     expect.stringMatching(/^bo\/B \| 4 .* timeout$/),
     "… and 2 more",
   ]);
+  expect(text({ failing: { total: 55, shown } }, 66)).toContainEqual(expect.stringMatching(/^52, .*… +4 /));
 });
 
 test("failing libraries are shown with the age of their last good copy, the rest as a number", () => {

@@ -1,5 +1,5 @@
 import { editDistance } from "../../edit-distance.ts";
-import { isTypeable, shellWord, typeableKey } from "../../key.ts";
+import { formatKey, isTypeable, shellWord } from "../../key.ts";
 import type { LibraryKey } from "../../model.ts";
 
 const MAX_SUGGESTIONS = 3;
@@ -18,7 +18,7 @@ export function searchLibrary(unknown: LibraryKey) {
     const ofOwner = ofName === null ? null : owner === "" ? 0 : nearness(owner, foldText(known.owner));
     const otherOwner = ofName === 0 ? OTHER_OWNER : null;
     const distance = ofName !== null && ofOwner !== null ? ofName + ofOwner : otherOwner;
-    return distance === null ? null : { word: shellWord(typeableKey(known)), distance };
+    return distance === null ? null : { word: shellWord(formatKey(known)), distance };
   });
 }
 
