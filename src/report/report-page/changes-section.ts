@@ -14,7 +14,7 @@ import {
   timeOf,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { type Facts, OF_OWNERS, oldEndOf } from "./facts.ts";
+import { knownEndOf, OF_OWNERS } from "./facts.ts";
 import { countColumn, note, numbersTable, type Section, shortName } from "./section.ts";
 
 type Entity = "library" | "scenario";
@@ -122,13 +122,17 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     const { changesSince, complete, runs } = facts;
     if (runs.length === 0) return null;
     if (complete.historyCompleteSince === null) return "Changes are counted after the first run that sees everything";
-    const time = formatPeriod(facts);
+    const periodMs = facts.now.getTime() - facts.since.getTime();
+    // A period of less than a week must be known better than to a day.
+    const { at, until } = knownEndOf(facts, Math.min(DAY_MS, periodMs / 7));
+    const start = changesSince > facts.since ? `since ${formatMinute(changesSince)}` : "";
+    const limits = [start, until].filter((limit) => limit !== "");
+    const time = limits.join(", ") || `in the last ${formatSpan(periodMs)}`;
     const moved = moves.map(({ oldOwner, newOwner, libraries }) => {
       return `${formatLibraries(libraries)} moved from ${shortName(oldOwner)} to ${shortName(newOwner)}`;
     });
-    const end = periodEndOf(facts);
-    if (end !== null && end.at <= changesSince && first === undefined)
-      return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete until ${end.text}`;
+    if (until !== "" && at <= changesSince && first === undefined)
+      return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete ${until}`;
     if (first !== undefined) {
       const totals = totalsOf(changes, SCENARIO_PANEL);
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
@@ -173,21 +177,6 @@ ${numbersTable(steps, [when, ...columns])}
 ${changedTable(changed)}`;
   },
 };
-
-/** `in the last 7 days`, `since 18 Nov 2026, 06:00` or `until 20 Nov 2026`: the part of the period that is known. */
-function formatPeriod(facts: Facts): string {
-  const { now, since, changesSince } = facts;
-  const end = periodEndOf(facts);
-  const start = changesSince > since ? `since ${formatMinute(changesSince)}` : "";
-  const limits = [start, end === null ? "" : `until ${end.text}`].filter((limit) => limit !== "");
-  return limits.join(", ") || `in the last ${formatSpan(now.getTime() - since.getTime())}`;
-}
-
-/** The end of what the copy knows, if it matters for the changes; otherwise null. A period of less than a week must be known better than to a day. */
-function periodEndOf(facts: Facts): { readonly at: Date; readonly text: string } | null {
-  const at = oldEndOf(facts, Math.min(DAY_MS, (facts.now.getTime() - facts.since.getTime()) / 7));
-  return at && { at, text: oldEndOf(facts) === null ? formatMinute(at) : formatDay(at) };
-}
 
 /** `3 added, 1 removed`. Zeros are left out. */
 function totalsOf(steps: readonly ChangeStep[], { series }: ReturnType<typeof panelOf>): string {

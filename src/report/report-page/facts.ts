@@ -4,7 +4,7 @@ import { FAILURE_REASON } from "../../db/read/read-status.ts";
 import { readRecentRuns } from "../../db/read/recent-runs.ts";
 import { type StatementParameters, statement } from "../../db/statement.ts";
 import { DAY_MS, HOUR_MS } from "../../units.ts";
-import type { FailingLibrary } from "../html/elements.ts";
+import { type FailingLibrary, formatDay, formatMinute } from "../html/elements.ts";
 import { type DrawnRun, withDuration } from "../html/runs-figure.ts";
 
 export async function readRows<Row extends object>(connection: Connection, sql: string, named: StatementParameters) {
@@ -24,9 +24,12 @@ export interface ReportScope {
 /** The facts that every section may use. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>["facts"];
 
-/** The end of what the copy knows, if that is longer ago than a day, or than `maxAgeMs`; otherwise null. */
-export const oldEndOf = ({ now, complete: { knownUntil } }: Facts, maxAgeMs = DAY_MS): Date | null =>
-  knownUntil !== null && now.getTime() - knownUntil.getTime() > maxAgeMs ? knownUntil : null;
+/** The end of what the copy knows, such as `until 20 Nov 2026`; the present, without a text, if it knows the last day, or `maxAgeMs`. */
+export function knownEndOf({ now, complete: { knownUntil } }: Facts, maxAgeMs = DAY_MS) {
+  const ageMs = knownUntil === null ? 0 : now.getTime() - knownUntil.getTime();
+  if (knownUntil === null || ageMs <= maxAgeMs) return { at: now, until: "" };
+  return { at: knownUntil, until: `until ${ageMs > DAY_MS ? formatDay(knownUntil) : formatMinute(knownUntil)}` };
+}
 
 /** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
 const MAX_PAGE_ROWS = 12;

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../units.ts";
 import { lineChart } from "../charts.ts";
 import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { OF_OWNERS, oldEndOf } from "./facts.ts";
+import { knownEndOf, OF_OWNERS } from "./facts.ts";
 import { type FactsAnd, note, numbersTable, type Section } from "./section.ts";
 
 const QUANTITIES = [
@@ -47,14 +47,14 @@ const CARD_DAYS = 30;
 
 /** The changes of the key figures in the last 30 days that are known, as `+12 in 30 days`; since the first snapshot if that is later. */
 export function recentGrowth(rows: GrowthRows) {
-  const end = oldEndOf(rows);
-  const from = new Date((end ?? rows.now).getTime() - CARD_DAYS * DAY_MS);
+  const { at: end, until } = knownEndOf(rows);
+  const from = new Date(end.getTime() - CARD_DAYS * DAY_MS);
   const known = rows.growth.filter(({ hasEvents }) => hasEvents);
   const start = known.findLast(({ day }) => day <= from) ?? known[0];
   if (start === undefined || rows.growth.length < 2) return { libraries: null, scenarios: null, bytes: null };
   const since = `since ${formatDay(start.day)}`;
   const recent = utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : since;
-  const time = end === null ? recent : `${since}, until ${formatDay(end)}`;
+  const time = until === "" ? recent : `${since}, ${until}`;
   const format = (by: number, formatAmount: (amount: number) => string) =>
     `${by < 0 ? "\u2212" : by > 0 ? "+" : "±"}${formatAmount(Math.abs(by))} ${time}`;
   const { libraries, scenarios, bytes } = changeSince(start, rows);
@@ -90,9 +90,8 @@ FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZO
       return rows.libraries.libraries === 0 ? null : "Growth is recorded from the next good run on";
     const first = rows.growth.find(({ hasEvents }) => hasEvents);
     if (first === undefined || second === undefined) return `Growth is recorded since ${formatDay(recorded.day)}`;
-    const since = formatDay(first.day);
-    const end = oldEndOf(rows);
-    const time = `since ${since}${end === null ? "" : `, until ${formatDay(end)}`}`;
+    const { until } = knownEndOf(rows);
+    const time = `since ${formatDay(first.day)}${until && `, ${until}`}`;
     const { libraries, scenarios } = changeSince(first, rows);
     const [moreLibraries, moreScenarios] = [
       difference(libraries, "library", "libraries"),
@@ -111,7 +110,7 @@ FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZO
       const text = `${formatLibraries(libraries)}, ${plural(parents, "parent")}, ${plural(results, "result")}, ${formatBytes(bytes)}`;
       return note(`The first snapshot: ${text}. The first good run of each day adds one.`);
     }
-    const present: Amounts = { ...facts.libraries, day: oldEndOf(facts) ?? facts.now };
+    const present: Amounts = { ...facts.libraries, day: knownEndOf(facts).at };
     const all = [...growth, present];
     // Few enough rows to read or to listen to, for readers who do not see the picture.
     const step = Math.ceil(all.length / MAX_LISTED_DAYS);

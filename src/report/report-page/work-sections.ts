@@ -3,7 +3,7 @@ import { DAY_MS } from "../../units.ts";
 import { columnChart, type TimeStep } from "../charts.ts";
 import { column, formatDay, htmlTable, numbers } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { DAYS_SINCE_WORK, type Facts, OF_OWNERS, oldEndOf } from "./facts.ts";
+import { DAYS_SINCE_WORK, type Facts, knownEndOf, OF_OWNERS } from "./facts.ts";
 import { barColumn, countColumn, formatPercent, note, numbersTable, type Section } from "./section.ts";
 
 /** The time in which the last work makes a library active, as in the function simcat_report.work_state. */
@@ -24,7 +24,7 @@ ORDER BY at`,
   },
   finding(facts) {
     const { libraries: all, active } = facts.libraries;
-    const time = `the last ${ACTIVE_DAYS} days${formatOldEnd(facts)}`;
+    const time = `the last ${ACTIVE_DAYS} days${asFarAsKnown(facts)}`;
     if (all === 0) return whyEmpty(facts);
     if (all === 1)
       return `The only library is ${active === 1 ? "" : "not "}active: ${active === 1 ? "" : "no "}work in ${time}`;
@@ -32,13 +32,13 @@ ORDER BY at`,
   },
   figure({ active, ...facts }, finding) {
     const { now, libraries } = facts;
-    const end = oldEndOf(facts);
+    const end = knownEndOf(facts);
     const { unknown } = libraries;
     const undated =
       unknown === 0 ? null : `${plural(unknown, "library has", "libraries have")} no date that simcat can use.`;
     // The finding says all about a single library.
     if (libraries.active === 0 || libraries.libraries === 1) return note(undated);
-    const steps = active.map((day) => ({ ...day, isKnown: end === null || day.at <= end }));
+    const steps = active.map((day) => ({ ...day, isKnown: day.at <= end.at }));
     const countOf = ({ count }: (typeof steps)[number]) => count;
     const chart = columnChart({
       label: `${finding}. Libraries by the day of their last work.`,
@@ -50,15 +50,15 @@ ORDER BY at`,
       describe: (day, count) => `${formatDay(day)}: ${formatLibraries(count)}`,
     });
     return html`${chart}
-${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Pale: today so far. `, end === null ? null : "Shaded: unknown, because no run saw everything. ", undated)}
+${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Pale: today so far. `, steps.every(({ isKnown }) => isKnown) ? null : "Shaded: unknown, because no run saw everything. ", undated)}
 ${numbersTable(steps, [column("day of the last work (UTC)", ({ at }) => formatDay(at)), countColumn("libraries", countOf)])}`;
   },
 };
 
 /** `, as far as known until 20 Nov 2026`; nothing if the copy is of today. */
-function formatOldEnd(facts: Facts): string {
-  const end = oldEndOf(facts);
-  return end === null ? "" : `, as far as known until ${formatDay(end)}`;
+function asFarAsKnown(facts: Facts): string {
+  const { until } = knownEndOf(facts);
+  return until && `, as far as known ${until}`;
 }
 
 /** Why there are no libraries. */
@@ -101,12 +101,12 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} GROUP BY 1, 2`,
     if (medianDays === null) return "No library has a date that simcat can use";
     const days = plural(medianDays, "day");
     if (all === 1)
-      return `The last work in the only library was ${medianDays === 0 ? "within the last day" : `${days} ago`}${formatOldEnd(facts)}`;
+      return `The last work in the only library was ${medianDays === 0 ? "within the last day" : `${days} ago`}${asFarAsKnown(facts)}`;
     const half = `Half of the libraries${unknown === 0 ? "" : " of known date"}`;
     const work = medianDays === 0 ? "had work within the last day" : `have had no work for ${days} or longer`;
     const rest =
       stale === 0 ? "none is" : `${formatCount(stale)} (${formatPercent(stale, all)}) ${stale === 1 ? "is" : "are"}`;
-    return `${half} ${work}; ${rest} stale: over 90 days${formatOldEnd(facts)}`;
+    return `${half} ${work}; ${rest} stale: over 90 days${asFarAsKnown(facts)}`;
   },
   figure({ libraries: { libraries: all, medianDays }, ages }) {
     // The finding says all about a single library, and if no date is known.
