@@ -110,5 +110,5 @@ ${figures && failingSection(figures, now)}</main>`;
 function failingSection({ failing }: CopyFigures, now: Date): Html | null {
   if (failing.total === 0) return null;
   return html`<section class="wide"><h2>${plural(failing.total, "library fails", "libraries fail")}</h2>
-${failingList(failing.shown, failing.total, (at) => timeAndAge(at, now), "; see simcat status")}</section>`;
+${failingList(failing.shown, failing.total, "; see simcat status", (at) => timeAndAge(at, now))}</section>`;
 }

@@ -63,6 +63,14 @@ export function htmlTable<Row>(rows: readonly Row[], columns: readonly Column<Ro
   return html`<table${isWide}><thead><tr>${heads}</tr></thead><tbody>\n${body}</tbody></table>`;
 }
 
+/** A list; an item is its first line, and the others in paragraphs below it. Null is left out. */
+export function listOf(items: readonly (readonly Part[])[]): Html {
+  const drawn = items.map(([first = null, ...lines]) => {
+    return html`<li>${first}${lines.map((line) => (line === null ? null : html`<p>${line}</p>`))}</li>\n`;
+  });
+  return html`<ul class="items">${drawn}</ul>`;
+}
+
 export interface FailingLibrary extends LibraryKey {
   readonly failures: number;
   readonly openRejects?: number;
@@ -79,12 +87,7 @@ export interface FailingLibrary extends LibraryKey {
  * Libraries whose last read failed or has rejects, with the whole errors. Libraries with the same error are one item.
  * @param rest where to find those that are not listed, such as `; see simcat status`
  */
-export function failingList(
-  libraries: readonly FailingLibrary[],
-  total: number,
-  formatTime: (at: Date | null) => Html,
-  rest: string,
-): Html {
+export function failingList(libraries: readonly FailingLibrary[], total: number, rest = "", formatTime = timeOf): Html {
   const formatOne = (library: FailingLibrary) => {
     const { failures, openRejects = 0, lastSuccessAt } = library;
     const failed = failures === 1 ? "failed once" : `failed ${formatCount(failures)} times in a row`;
@@ -92,31 +95,25 @@ export function failingList(
     return html`${libraryName(library)} <small>${counts.filter(Boolean).join(", ")}; last good copy: ${formatTime(lastSuccessAt)}</small>`;
   };
   const groups = group(libraries, (library) => library.reason ?? library);
-  const items = [...groups.values()].map((alike) => {
-    const [first] = alike;
-    if (first === undefined) return null;
-    if (alike.length === 1) {
-      const error = first.lastError === null ? null : html`<p>${errorText(first.lastError)}</p>`;
-      return html`<li>${formatOne(first)}${error}</li>\n`;
-    }
-    const lines = alike.map((library) => html`<p>${formatOne(library)}</p>`);
-    return html`<li>${formatLibraries(first.alike ?? alike.length)}: ${errorText(first.reason ?? "")}${lines}</li>\n`;
+  const items = [...groups.values()].map((group) => {
+    const [{ lastError = null, reason, alike = group.length } = {}] = group;
+    const error = (text: string | null) => text && errorText(text);
+    if (group.length === 1) return [...group.map(formatOne), error(lastError)];
+    return [html`${formatLibraries(alike)}: ${error(reason ?? "")}`, ...group.map(formatOne)];
   });
   const left = total - libraries.length;
-  return html`<ul class="items">${items}</ul>${left > 0 ? html`<p class="soft">… and ${formatCount(left)} more${rest}.</p>` : null}`;
+  return html`${listOf(items)}${left > 0 ? html`<p class="soft">… and ${formatCount(left)} more${rest}.</p>` : null}`;
 }
 
 /** Times for people. A page names the zone UTC once. Times are absolute first, because a page may be read a week later. */
 
 /** d3's names of months are English on every system. */
-const formatWith = (specifier: string): ((time: Date) => string) => scaleUtc().tickFormat(0, specifier);
+export const formatWith = (specifier: string): ((time: Date) => string) => scaleUtc().tickFormat(0, specifier);
 
 /** `20 Nov 2026`. */
 export const formatDay = formatWith("%-d %b %Y");
 /** `20 Nov 2026, 14:15`. */
 export const formatMinute = formatWith("%-d %b %Y, %H:%M");
-/** `November 2026`. */
-export const formatMonth = formatWith("%B %Y");
 
 /** `20 Nov 2026, 14:15`; `never` for null. */
 export function timeOf(at: Date | null): Html {

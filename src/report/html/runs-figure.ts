@@ -5,7 +5,7 @@ import { formatCount, formatElapsed } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { MINUTE_MS } from "../../units.ts";
 import { plot, timeAxis, UPWARD } from "../charts.ts";
-import { badgeOf, errorText, formatBadge, formatMinute, type StatusBadge, shapeAt, timeOf } from "./elements.ts";
+import { badgeOf, errorText, formatBadge, formatMinute, listOf, shapeAt, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
 
 export type DrawnRun = Pick<RunRow, "id" | "kind" | "status" | "startedAt" | "error"> & { readonly durationMs: number };
@@ -18,7 +18,8 @@ export const withDuration = (run: RunRow, now: Date) => ({
 
 const MAX_LISTED_RUNS = 5;
 
-const MEANINGS: Readonly<Record<StatusBadge["variant"], string>> = {
+/** By the variant of a badge. */
+const MEANINGS = {
   ok: "ok",
   partial: "partial: some libraries failed or have rejects",
   held: "held: a guard held removals",
@@ -83,9 +84,9 @@ export function unsuccessfulRuns(runs: readonly DrawnRun[]): Html | null {
   if (shown.length === 0) return null;
   const items = shown.toReversed().map(({ id, kind, status, startedAt, durationMs, error }) => {
     const when = html`${kind} ${id}, started ${timeOf(startedAt)}, <span class="nowrap">took ${formatElapsed(durationMs)}</span>`;
-    return html`<li>${formatBadge(badgeOf(status))} <small>${when}</small>${error === null ? null : html`<p>${errorText(error)}</p>`}</li>\n`;
+    return [html`${formatBadge(badgeOf(status))} <small>${when}</small>`, error && errorText(error)];
   });
-  return html`<h3>${shown.length === 1 ? "The run that" : `The last ${shown.length} runs that`} did not end with ok (UTC)</h3><ul class="items">${items}</ul>`;
+  return html`<h3>${shown.length === 1 ? "The run that" : `The last ${shown.length} runs that`} did not end with ok (UTC)</h3>${listOf(items)}`;
 }
 
 export const isSuccess = (status: RunStatus) => status === "ok" || status === "running";

@@ -1,15 +1,6 @@
 import { formatCount, plural } from "../../format.ts";
 import { formatExplainCommand, OLD_AFTER_MS, remedyAfter } from "../../output/status.ts";
-import {
-  badgeOf,
-  failingList,
-  foreignText,
-  formatBadge,
-  formatMinute,
-  libraryName,
-  type StatusBadge,
-  timeOf,
-} from "../html/elements.ts";
+import { badgeOf, failingList, foreignText, formatBadge, formatMinute, libraryName, listOf } from "../html/elements.ts";
 import { html, type Part } from "../html/html.ts";
 import { type Facts, OF_OWNERS } from "./facts.ts";
 import type { Section } from "./section.ts";
@@ -49,23 +40,17 @@ GROUP BY 1, 2, 3 ORDER BY array_position(ARRAY['error', 'warning', 'info'], seve
   },
   figure({ problems, ...facts }) {
     const items = [...itemsOf(facts), ...problems.map(problemItem)];
-    const lines = items.map(({ advice, ...badge }) => html`<li>${formatBadge(badge)}<p>${advice}</p></li>\n`);
     const [first] = facts.failing;
-    return html`${items.length === 0 ? null : html`<ul class="items">${lines}</ul>`}
-${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>${failingList(facts.failing, first.total, timeOf, "")}`}`;
+    return html`${items.length === 0 ? null : listOf(items)}
+${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>${failingList(facts.failing, first.total)}`}`;
   },
 };
 
-/** A problem, with a command or a place that helps. */
-interface AttentionItem extends StatusBadge {
-  readonly advice: Part;
-}
-
-/** The most serious first. */
-function itemsOf({ now, complete, runs, failing }: Facts): AttentionItem[] {
-  const items: AttentionItem[] = [];
-  const add = (variant: AttentionItem["variant"], label: string, advice: string) =>
-    items.push({ variant, label, advice });
+/** Problems, each with a command or a place that helps. The most serious first. */
+function itemsOf({ now, complete, runs, failing }: Facts) {
+  const items: Part[][] = [];
+  const add = (variant: ReturnType<typeof badgeOf>["variant"], label: string, advice: string) =>
+    items.push([formatBadge({ variant, label }), advice]);
   const { completeAsOf, librariesBehind, lastWholeRunId, unaddressable } = complete;
   const last = runs.at(-1);
   if (last === undefined) {
@@ -125,7 +110,7 @@ const FIXERS = {
   service: "the operator of the service",
 } as const;
 
-function problemItem({ problem, severity, fixBy, rows, items }: Problem): AttentionItem {
+function problemItem({ problem, severity, fixBy, rows, items }: Problem) {
   const [one, many, rest = ""] = PROBLEMS[problem] ?? ["case", "cases", `of ${problem}`];
   const named = items.map(({ owner, name, scenarioId, value }) => {
     const library = owner === null ? "an item without a name" : libraryName({ owner, name: name ?? "" });
@@ -133,6 +118,6 @@ function problemItem({ problem, severity, fixBy, rows, items }: Problem): Attent
     return html`<br>${library}${scenarioId === null ? null : `, scenario ${scenarioId}`}${shown}`;
   });
   const others = rows > items.length ? html`<br>… and ${formatCount(rows - items.length)} more` : null;
-  const advice = html`${FIXERS[fixBy]} can fix ${rows === 1 ? "it" : "them"}:${named}${others}`;
-  return { variant: SEVERITIES[severity], label: `${plural(rows, one, many)} ${rest}`.trimEnd(), advice };
+  const badge = { variant: SEVERITIES[severity], label: `${plural(rows, one, many)} ${rest}`.trimEnd() };
+  return [formatBadge(badge), html`${FIXERS[fixBy]} can fix ${rows === 1 ? "it" : "them"}:${named}${others}`];
 }

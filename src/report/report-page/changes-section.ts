@@ -7,7 +7,7 @@ import {
   column,
   formatDay,
   formatMinute,
-  formatMonth,
+  formatWith,
   htmlTable,
   libraryName,
   numbers,
@@ -86,8 +86,8 @@ const PANELS = [panelOf("library", "libraries"), SCENARIO_PANEL];
 const STEP_FORMATS = {
   hour: formatMinute,
   day: formatDay,
-  week: (start: Date) => `week of ${formatDay(start)}`,
-  month: formatMonth,
+  week: formatWith("week of %-d %b %Y"),
+  month: formatWith("%B %Y"),
 };
 
 /** The libraries and scenarios that runs found to be new, changed or removed. */
