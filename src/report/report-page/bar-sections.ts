@@ -85,16 +85,13 @@ export const parentsSection: Section<{ parents: ParentsRow }> = {
     /** The runs keep the scenario counts by library; parents without results and stale ones must be looked up. */
     parents: byOwner(
       ["scenarios", "parents", "withoutResults", "stale"],
-      `SELECT owner, scenarios, parents, coalesce(w.count, 0) AS "withoutResults", coalesce(stale.count, 0) AS stale,
-    row_number() OVER (ORDER BY coalesce(w.count, 0) DESC, parents DESC, owner) AS place
+      `SELECT owner, sum(scenarios) AS scenarios, sum(parents) AS parents, sum(without) AS "withoutResults", sum(stale) AS stale,
+    row_number() OVER (ORDER BY sum(without) DESC, sum(parents) DESC, owner) AS place
   FROM (
-    SELECT owner, sum(scenario_count) AS scenarios, sum(parent_count) AS parents
-    FROM simcat_report.libraries WHERE scenario_count > 0 AND ${OF_OWNERS} GROUP BY owner
-  ) AS all_scenarios
-  LEFT JOIN (
-    SELECT owner, count(*) FROM simcat_report.parents_without_results WHERE ${OF_OWNERS} GROUP BY owner
-  ) AS w USING (owner)
-  LEFT JOIN (SELECT owner, count(*) FROM simcat_report.stale_results WHERE ${OF_OWNERS} GROUP BY owner) AS stale USING (owner)`,
+    SELECT owner, scenario_count AS scenarios, parent_count AS parents, 0 AS without, 0 AS stale FROM simcat_report.libraries
+    UNION ALL SELECT owner, 0, 0, 1, 0 FROM simcat_report.parents_without_results
+    UNION ALL SELECT owner, 0, 0, 0, 1 FROM simcat_report.stale_results
+  ) AS found WHERE ${OF_OWNERS} GROUP BY owner HAVING sum(scenarios) > 0`,
     ),
   },
   finding({ parents }) {
