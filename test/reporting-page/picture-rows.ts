@@ -27,10 +27,10 @@ export const pictureRows: ReportRows = {
     medianDays: 41,
   },
   ages: [
-    { state: "active", years: 0, libraries: 18 },
-    { state: "quiet", years: 0, libraries: 14 },
-    { state: "stale", years: 0, libraries: 7 },
-    { state: "stale", years: 1, libraries: 3 },
+    { age: 0, libraries: 18 },
+    { age: 1, libraries: 14 },
+    { age: 2, libraries: 7 },
+    { age: 3, libraries: 3 },
   ],
   active: activeDays((day) => (ACTIVE_DAYS.has(day) ? 1 : 0)),
   growth: Array.from({ length: 181 }, (_, at) =>

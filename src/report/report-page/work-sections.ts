@@ -70,30 +70,24 @@ function whyEmpty({ owners, complete, runs, failing: [failed] }: Facts): string 
   return complete.completeAsOf === null ? "No library is stored yet" : "The organization has no libraries";
 }
 
-interface AgeRow {
-  readonly state: (typeof AGES)[number]["state"];
-  /** Whole years since the last work, of stale libraries: 0, 1 or more. Otherwise 0. */
-  readonly years: number;
-  readonly libraries: number;
-}
-
+/** By their number in the query. */
 const AGES = [
-  { state: "active", years: 0, lastWork: "within 30 days" },
-  { state: "quiet", years: 0, lastWork: "31 to 90 days ago" },
-  { state: "stale", years: 0, lastWork: "91 days to 1 year ago" },
-  { state: "stale", years: 1, lastWork: "1 to 2 years ago" },
-  { state: "stale", years: 2, lastWork: "over 2 years ago" },
-  { state: "unknown", years: 0, lastWork: "no date, or one in the future" },
-] as const;
+  { state: "active", lastWork: "within 30 days" },
+  { state: "quiet", lastWork: "31 to 90 days ago" },
+  { state: "stale", lastWork: "91 days to 1 year ago" },
+  { state: "stale", lastWork: "1 to 2 years ago" },
+  { state: "stale", lastWork: "over 2 years ago" },
+  { state: "unknown", lastWork: "no date, or one in the future" },
+];
 
 /** The libraries by the time since their last work. */
-export const agesSection: Section<{ ages: AgeRow }> = {
+export const agesSection: Section<{ ages: { age: number; libraries: number } }> = {
   id: "age",
   queries: {
     ages: `
-SELECT work_state AS state, CASE work_state WHEN 'stale' THEN width_bucket(${DAYS_SINCE_WORK}, ARRAY[365, 730]) ELSE 0 END AS years,
-  count(*) AS libraries
-FROM simcat_report.libraries WHERE ${OF_OWNERS} GROUP BY 1, 2`,
+SELECT CASE work_state WHEN 'active' THEN 0 WHEN 'quiet' THEN 1 WHEN 'unknown' THEN 5
+    ELSE 2 + width_bucket(${DAYS_SINCE_WORK}, ARRAY[365, 730]) END AS age, count(*) AS libraries
+FROM simcat_report.libraries WHERE ${OF_OWNERS} GROUP BY 1`,
   },
   finding(facts) {
     const { libraries: all, medianDays, stale, unknown } = facts.libraries;
@@ -111,10 +105,10 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} GROUP BY 1, 2`,
   figure({ libraries: { libraries: all, medianDays }, ages }) {
     // The finding says all about a single library, and if no date is known.
     if (all === 1 || medianDays === null) return null;
-    const rows = AGES.map((age) => {
-      const found = ages.find(({ state, years }) => state === age.state && years === age.years);
-      return { ...age, libraries: found?.libraries ?? 0 };
-    }).filter(({ state, libraries }) => state !== "unknown" || libraries > 0);
+    const counts = new Map(ages.map(({ age, libraries }) => [age, libraries]));
+    const rows = AGES.map((row, age) => ({ ...row, libraries: counts.get(age) ?? 0 })).filter(
+      ({ state, libraries }) => state !== "unknown" || libraries > 0,
+    );
     return html`${htmlTable(rows, [
       column("last work", ({ state, lastWork }) => html`${lastWork} <small>${state}</small>`),
       barColumn(rows, ({ state, libraries: value }) => (state === "unknown" ? [] : [{ paint: "solid first", value }])),
