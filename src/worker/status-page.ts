@@ -39,7 +39,7 @@ ${reasons.length === 0 ? null : formatReasons(reasons, ready)}
 ${basics && formatSections(basics, figures)}
 <footer><p>simcat ${version}. Times without a zone are UTC. This page reloads every ${REFRESH_SECONDS} seconds. For machines: <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>, <a href="/healthz">/healthz</a>.</p></footer>`;
   const title = `simcat: ${badge.label}: ${host}${database === null ? "" : `, database ${database}`}`;
-  return formatPage({ title, body, refreshSeconds: REFRESH_SECONDS });
+  return formatPage(title, body, REFRESH_SECONDS);
 }
 
 function overallBadge({ ready, reasons }: WorkerStatus): StatusBadge {

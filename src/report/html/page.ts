@@ -1,13 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Html, html, ownMarkup, toMarkup } from "./html.ts";
 
-interface PageOptions {
-  readonly title: string;
-  readonly body: Html;
-  /** The browser reloads the page after this many seconds; null: never. */
-  readonly refreshSeconds?: number | null;
-}
-
 /** The stylesheet of simcat's pages, for phones, wide screens and paper, light and dark. It loads nothing. */
 const STYLE = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0; --card: #f6f8fa;
@@ -79,8 +72,11 @@ const STYLE_HASH = createHash("sha256").update(STYLE, "utf8").digest("base64");
 /** The page may load, run, send and frame nothing. Its only stylesheet is allowed by its hash. */
 export const CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'`;
 
-/** A self-contained page as text. It contains the policy, because a file is read without our server. */
-export function formatPage({ title, body, refreshSeconds = null }: PageOptions): string {
+/**
+ * A self-contained page as text. It contains the policy, because a file is read without our server.
+ * @param refreshSeconds the browser reloads the page after this many seconds; null: never
+ */
+export function formatPage(title: string, body: Html, refreshSeconds: number | null = null): string {
   // The stylesheet is not escaped, because the hash covers the bytes between the tags.
   const page = html`<!doctype html>
 <html lang="en">

@@ -73,7 +73,7 @@ ${figure(rows, finding)}
 ${sections}</main>
 <footer><p>simcat ${version}, from the views of the schema simcat_report. Times are UTC, by the database's clock. 1 KB is 1,024 bytes, as the service counts. Removed items are counted only among the changes.</p></footer>`;
   const tab = `${title ?? `${source}, database ${database}`}: simcat report of ${formatDay(rows.now)}`;
-  return { page: formatPage({ title: tab, body }), findings };
+  return { page: formatPage(tab, body), findings };
 }
 
 function formatHead(rows: ReportRows, heading: Part): Html {
