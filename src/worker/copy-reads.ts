@@ -104,13 +104,11 @@ const AGE_PER_READ = 20;
 /** Concurrent callers share one read. A read that fails leaves the last value. */
 function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
   let last: { readonly value: T | null; readonly error: Error | null } = { value: null, error: null };
-  let isExpired = false;
+  let expiredAt = 0;
   let freshUntil = 0;
   let reading: Promise<void> | null = null;
   const readAgain = async () => {
     const startedAt = performance.now();
-    isExpired = false;
-    freshUntil = 0;
     let keepMs = MIN_AGE_MS;
     try {
       last = { value: await read(), error: null };
@@ -118,14 +116,14 @@ function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
     } catch (thrown) {
       last = { ...last, error: toError(thrown) };
     }
-    freshUntil = performance.now() + keepMs;
+    if (startedAt > expiredAt) freshUntil = performance.now() + keepMs;
     reading = null;
   };
   return {
     /** Waits up to `waitMs` for a fresh value. */
     async get() {
       const giveUpAt = performance.now() + waitMs;
-      while (isExpired || performance.now() >= freshUntil) {
+      while (performance.now() >= freshUntil) {
         reading ??= readAgain();
         if ((await withTimeout(reading, giveUpAt - performance.now())) === "timeout")
           return { ...last, error: noAnswer(waitMs) };
@@ -135,7 +133,8 @@ function createCache<T>(read: () => Promise<T | null>, waitMs: number) {
     last: () => last,
     /** Discards what was read, or began to be read, before this call. */
     expire() {
-      isExpired = true;
+      expiredAt = performance.now();
+      freshUntil = 0;
     },
   };
 }
