@@ -1,15 +1,7 @@
 import { aborted } from "../async.ts";
 import type { Pool } from "../db/connect.ts";
 import { planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
-import {
-  BusyError,
-  ConfigurationError,
-  EXIT,
-  InterruptedError,
-  SimcatError,
-  SourceUnavailableError,
-  toError,
-} from "../errors.ts";
+import { BusyError, ConfigurationError, EXIT, SimcatError, SourceUnavailableError, toError } from "../errors.ts";
 import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
 import type { RunObserver } from "../output/run-log.ts";
@@ -74,7 +66,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   log.info({ code: "worker_stopping", run: state.current?.id }, "stop signal received; no further run starts");
   const last = await (running as Promise<RunResult | null> | null);
   const { reason } = signal;
-  return last?.error === reason && reason instanceof InterruptedError ? reason.exitCode : EXIT.ok;
+  return last?.error === reason && reason instanceof SimcatError ? reason.exitCode : EXIT.ok;
 }
 
 /** True if there is no good run without selectors, or if the last one is older than the interval by the database's clock. */

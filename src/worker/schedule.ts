@@ -21,8 +21,6 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
   // By default node-cron drops a tick that is a second late. With a daily schedule that would skip a day.
   const late = { missedExecutionTolerance: 366 * DAY_MS, suppressMissedWarning: true };
   const task = createTask(schedule, addDueTick, { timezone, ...late });
-  task.on("execution:missed", addDueTick);
-
   const longestMs = longestOfThree(task.getNextRuns(LOOK_AHEAD_TICKS));
   return {
     /** The next moment at which a run is due. */
@@ -50,6 +48,7 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
       let missedTicks = 0;
       task.on("execution:started", due);
       task.on("execution:missed", () => {
+        addDueTick();
         missedTicks += 1;
         if (missedTicks > 1) return;
         // node-cron emits one event per missed tick, all of them synchronously.
