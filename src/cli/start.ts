@@ -1,4 +1,4 @@
-import type { Connection } from "../db/connect.ts";
+import type { Connection, Pool } from "../db/connect.ts";
 import { assertUsable, loadSchema, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { createLog } from "../log.ts";
@@ -12,7 +12,7 @@ import { createMetrics } from "../worker/metrics.ts";
 import { runSyncLoop, type WorkerContext } from "../worker/run-loop.ts";
 import { createSchedule } from "../worker/schedule.ts";
 import { formatStatusPage } from "../worker/status-page.ts";
-import { createStatusReader, createWorkerState, toReadyJson } from "../worker/worker-status.ts";
+import { createStatusReader, toReadyJson, type WorkerState } from "../worker/worker-status.ts";
 import type { DefineCommand } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
@@ -45,10 +45,11 @@ export async function start(context: Context): Promise<number> {
   const { schedule: cron, timezone, requestTimeoutMs, maxRetryWaitMs, keepHistoryMs } = config;
   const schedule = createSchedule(config);
   const log = createLog(config, terminal.isErr, draw, mask, terminal.isErrColored);
-  const state = createWorkerState();
+  const state: WorkerState = { current: null, trouble: null };
   const metrics = createMetrics(version);
   const schema = loadSchema();
-  const sources = { state, reads: createCopyReads(() => state.pool, schema), schedule, mask };
+  let opened: Pool | null = null;
+  const sources = { state, reads: createCopyReads(() => opened, schema), schedule, mask };
   const readStatus = createStatusReader(sources, requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS, stop);
   const routes: Routes = {
     "/": async () => ({
@@ -75,7 +76,7 @@ export async function start(context: Context): Promise<number> {
   try {
     log.info({ code: "worker_started", url: server.url, schedule: cron, timezone, version }, "the worker is up");
     const exitCode = await withDatabase(context, config, "migrate", async (pool, _, ensureRunning) => {
-      state.pool = pool;
+      opened = pool;
       const run: WorkerContext["run"] = async (observers) => {
         await ensureRunning(stop);
         const current = withCurrentKey(context, config);
@@ -88,7 +89,7 @@ export async function start(context: Context): Promise<number> {
       };
       const sendMessage = await createSender(context, config, pool);
       return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage, log, metrics }, stop).finally(() => {
-        state.pool = null;
+        opened = null;
       });
     });
     log.info({ code: "worker_stopped" }, "stopped");

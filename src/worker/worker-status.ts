@@ -1,4 +1,3 @@
-import type { Pool } from "../db/connect.ts";
 import { schemaFault } from "../db/schema-state.ts";
 import { formatCount, formatInstant, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
@@ -7,8 +6,6 @@ import type { Schedule } from "./schedule.ts";
 
 /** The state of the worker that is in no table: written by the run loop, read by the HTTP routes. */
 export interface WorkerState {
-  /** Null until the database has answered once. */
-  pool: Pool | null;
   /** The run in progress. */
   current: CurrentRun | null;
   /** Why the last run ended neither as ok nor as partial, or did not start. Its `code` is a run status, `busy` or `configuration`. */
@@ -32,15 +29,14 @@ export interface CurrentRun {
   done: number;
 }
 
-export const createWorkerState = (): WorkerState => ({ pool: null, current: null, trouble: null });
-
 interface StatusReason {
   /** Part of the public interface. */
   readonly code: string;
   readonly message: string;
 }
 
-type AddReason = (code: string, message: string) => void;
+/** Adds a reason; `blocks`: the worker is not ready. */
+type AddReason = (code: string, message: string, blocks?: boolean) => void;
 
 /** The state of the worker and its copy at one moment. `/readyz`, the metrics and the status page are made from it. */
 export type WorkerStatus = Awaited<ReturnType<ReturnType<typeof createStatusReader>>>;
@@ -85,23 +81,23 @@ export function createStatusReader(
     const isProgressing = performance.now() - (state.current?.progressAt ?? Number.NEGATIVE_INFINITY) <= stuckAfterMs;
     let ready = true;
     const reasons: StatusReason[] = [];
-    const add: AddReason = (code, message) => reasons.push({ code, message: mask(message) });
-    const block: AddReason = (code, message) => {
-      ready = false;
-      add(code, message);
+    const add: AddReason = (code, message, blocks = false) => {
+      reasons.push({ code, message: mask(message) });
+      if (blocks) ready = false;
     };
 
     const fault = basics && schemaFault(basics.schema);
-    if (signal.aborted) block("stopping", "the worker is stopping");
-    else if (error !== null) block("database_unreachable", error.message);
-    else if (basics === null) block("starting", "the worker is waiting for its database");
-    else if (fault !== null) block(fault.code, `${fault.problem}; ${fault.hint}`);
+    if (signal.aborted) add("stopping", "the worker is stopping", true);
+    else if (error !== null) add("database_unreachable", error.message, true);
+    else if (basics === null) add("starting", "the worker is waiting for its database", true);
+    else if (fault !== null) add(fault.code, `${fault.problem}; ${fault.hint}`, true);
 
     const last = basics?.lastGoodRun;
-    const addLate = isProgressing ? add : block;
-    if (last === null) addLate("no_good_run", "no run of all libraries has succeeded yet");
-    if (isStale)
-      addLate("stale", `the last good run (${last?.id}) is older than three due runs; the copy may be out of date`);
+    if (last === null) add("no_good_run", "no run of all libraries has succeeded yet", !isProgressing);
+    if (isStale) {
+      const since = `the last good run (${last?.id}) is older than three due runs`;
+      add("stale", `${since}; the copy may be out of date`, !isProgressing);
+    }
 
     const until = schedule.pausedUntil();
     if (until !== null) {

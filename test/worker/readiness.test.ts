@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import type { Basics, CopyFigures, CopyReads } from "../../src/worker/copy-reads.ts";
-import { createStatusReader, createWorkerState, type WorkerState } from "../../src/worker/worker-status.ts";
+import { createStatusReader, type WorkerState } from "../../src/worker/worker-status.ts";
 import { figuresOf } from "./status-values.ts";
 
 const MINUTE = 60_000;
@@ -36,7 +36,7 @@ interface Facts extends Partial<Awaited<ReturnType<CopyReads["read"]>>> {
 /** The reader of a worker in this state. Three ticks take 45 minutes, and a run may be without progress for three minutes. */
 function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, pausedUntil, stop, ...copy }: Facts) {
   const sources = {
-    state: { ...createWorkerState(), ...state },
+    state: { current: null, trouble: null, ...state },
     reads: { read: async () => ({ basics: basics(), figures: figures(), error: null, ...copy }) },
     schedule: {
       next: () => new Date(),
