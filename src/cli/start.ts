@@ -88,9 +88,7 @@ export async function start(context: Context): Promise<number> {
         return observeRun(context, current, pool, SCHEDULED_SYNC, shown);
       };
       const sendMessage = await createSender(context, config, pool);
-      return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage, log, metrics }, stop).finally(() => {
-        opened = null;
-      });
+      return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage, log, metrics }, stop);
     });
     log.info({ code: "worker_stopped" }, "stopped");
     return exitCode;

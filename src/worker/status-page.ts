@@ -99,16 +99,12 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html {
     numbers("changed", ({ changed }) => changed),
     numbers("failed", ({ failed }) => failed),
   ]);
+  const failing = figures?.failing ?? { total: 0, shown: [] };
+  const failingSection = html`<section class="wide"><h2>${plural(failing.total, "library fails", "libraries fail")}</h2>
+${failingList(failing.shown, failing.total, "; see simcat status", (at) => timeAndAge(at, now))}</section>`;
   return html`<main class="sections">
 <section class="wide"><h2>Last runs</h2>
 <div class="panels">${runsFigure(drawn)}<div>${unsuccessfulRuns(drawn)}</div></div>
 ${table}</section>
-${figures && failingSection(figures, now)}</main>`;
-}
-
-/** The libraries whose last read failed; null if there are none. */
-function failingSection({ failing }: CopyFigures, now: Date): Html | null {
-  if (failing.total === 0) return null;
-  return html`<section class="wide"><h2>${plural(failing.total, "library fails", "libraries fail")}</h2>
-${failingList(failing.shown, failing.total, "; see simcat status", (at) => timeAndAge(at, now))}</section>`;
+${failing.total === 0 ? null : failingSection}</main>`;
 }
