@@ -1,7 +1,7 @@
 import { schemaFault } from "../db/schema-state.ts";
 import { formatCount, formatInstant, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
-import type { Basics, CopyFigures, CopyReads } from "./copy-reads.ts";
+import type { CopyFigures, CopyReads } from "./copy-reads.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** The state of the worker that is in no table: written by the run loop, read by the HTTP routes. */
@@ -61,22 +61,16 @@ export function createStatusReader(
   signal: AbortSignal,
 ) {
   let firstSeen = { runId: 0, at: 0 };
-
-  /** Null before the first good run. */
-  function measureSinceGoodRun(basics: Basics | null): number | null {
-    const run = basics?.lastGoodRun;
-    if (!basics || !run) return null;
-    if (firstSeen.runId !== run.id) firstSeen = { runId: run.id, at: performance.now() };
-    const sinceEnd = basics.now().getTime() - (run.finishedAt ?? run.startedAt).getTime();
-    // If the database's clock was set back, the run seems to end in the future.
-    return Math.max(sinceEnd, performance.now() - firstSeen.at);
-  }
-
   return async () => {
     const { basics, figures, error } = await reads.read();
-    const sinceGoodRunMs = measureSinceGoodRun(basics);
+    const last = basics?.lastGoodRun;
+    if (last && firstSeen.runId !== last.id) firstSeen = { runId: last.id, at: performance.now() };
+    const msSince = (at: Date) => (basics === null ? 0 : basics.now().getTime() - at.getTime());
+    const sinceEndMs = last ? msSince(last.finishedAt ?? last.startedAt) : null;
+    // If the database's clock was set back, the run seems to end in the future.
+    const sinceGoodRunMs = sinceEndMs === null ? null : Math.max(sinceEndMs, performance.now() - firstSeen.at);
     const lateAfterMs = schedule.lateAfterMs();
-    const isLate = (at: Date) => basics !== null && basics.now().getTime() - at.getTime() > lateAfterMs;
+    const isLate = (at: Date) => msSince(at) > lateAfterMs;
     const isStale = sinceGoodRunMs !== null && sinceGoodRunMs > lateAfterMs;
     const isProgressing = performance.now() - (state.current?.progressAt ?? Number.NEGATIVE_INFINITY) <= stuckAfterMs;
     let ready = true;
@@ -92,7 +86,6 @@ export function createStatusReader(
     else if (basics === null) add("starting", "the worker is waiting for its database", true);
     else if (fault !== null) add(fault.code, `${fault.problem}; ${fault.hint}`, true);
 
-    const last = basics?.lastGoodRun;
     if (last === null) add("no_good_run", "no run of all libraries has succeeded yet", !isProgressing);
     if (isStale) {
       const since = `the last good run (${last?.id}) is older than three due runs`;
