@@ -21,7 +21,9 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
   // By default node-cron drops a tick that is a second late. With a daily schedule that would skip a day.
   const late = { missedExecutionTolerance: 366 * DAY_MS, suppressMissedWarning: true };
   const task = createTask(schedule, addDueTick, { timezone, ...late });
-  const longestMs = longestOfThree(task.getNextRuns(LOOK_AHEAD_TICKS));
+  const moments = task.getNextRuns(LOOK_AHEAD_TICKS);
+  // Weekends and clock changes make it longer than three intervals.
+  const longestMs = Math.max(...moments.slice(LATE_TICKS).map((at, index) => Number(at) - Number(moments[index])));
   return {
     /** The next moment at which a run is due. */
     next(): Date {
@@ -61,9 +63,4 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
     },
     stop: () => void task.destroy(),
   };
-}
-
-/** Weekends and clock changes make it longer than three intervals. */
-function longestOfThree(moments: readonly Date[]): number {
-  return Math.max(...moments.slice(LATE_TICKS).map((moment, index) => Number(moment) - Number(moments[index])));
 }

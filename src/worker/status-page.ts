@@ -33,8 +33,12 @@ export function formatStatusPage(status: WorkerStatus, { timezone, baseUrl }: Pa
   const { host } = baseUrl;
   const badge = overallBadge(status);
   const database = figures?.database ?? null;
+  const items = reasons.map(({ code, message }) => {
+    return html`<li><b>${code.replaceAll("_", " ")}</b>: ${errorText(message)}</li>`;
+  });
+  const note = html`<div class="note${ready ? "" : " failed"}" role="status"><ul>${items}</ul></div>`;
   const body = html`<header class="lead"><h1>simcat: organization at ${host}${database && html`, database ${foreignText(database)}`}</h1> <span class="state">${formatBadge(badge)}</span></header>
-${reasons.length === 0 ? null : formatReasons(reasons, ready)}
+${reasons.length === 0 ? null : note}
 <dl class="cards">${formatCards(status, timezone)}</dl>
 ${basics && formatSections(basics, figures)}
 <footer><p>simcat ${version}. Times without a zone are UTC. This page reloads every ${REFRESH_SECONDS} seconds. For machines: <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>, <a href="/healthz">/healthz</a>.</p></footer>`;
@@ -46,13 +50,6 @@ function overallBadge({ ready, reasons }: WorkerStatus): StatusBadge {
   if (!ready) return { variant: "failed", label: "not ready" };
   if (reasons.length === 0) return { variant: "ok", label: "up to date" };
   return { variant: "partial", label: reasons.length === 1 ? "ready, with a problem" : "ready, with problems" };
-}
-
-function formatReasons(reasons: WorkerStatus["reasons"], ready: boolean): Html {
-  const items = reasons.map(
-    ({ code, message }) => html`<li><b>${code.replaceAll("_", " ")}</b>: ${errorText(message)}</li>`,
-  );
-  return html`<div class="note${ready ? "" : " failed"}" role="status"><ul>${items}</ul></div>`;
 }
 
 function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, timezone: string): Html[] {
