@@ -48,6 +48,7 @@ export async function start(context: Context): Promise<number> {
   const state: WorkerState = { current: null, trouble: null };
   const metrics = createMetrics(version);
   const schema = loadSchema();
+  /** Null until the database has answered once. */
   let opened: Pool | null = null;
   const sources = { state, reads: createCopyReads(() => opened, schema), schedule, mask };
   const readStatus = createStatusReader(sources, requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS, stop);
