@@ -230,8 +230,8 @@ describe("the report", () => {
     const rows = sectionOf(page, "age").split("<tr>").slice(2);
     expect(rows.map((row) => row.replace(/<[^>]*>/g, "").split("\n")[0])).toEqual([
       "within 30 days active3 38 %",
-      "31 to 90 days ago quiet0 0 %",
-      "91 days to 1 year ago stale1 13 %",
+      "30 to 90 days ago quiet0 0 %",
+      "90 days to 1 year ago stale1 13 %",
       "1 to 2 years ago stale0 0 %",
       "over 2 years ago stale3 38 %",
       "no date, or one in the future unknown1 13 %",

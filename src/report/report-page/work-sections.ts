@@ -73,8 +73,8 @@ function whyEmpty({ owners, complete, runs, failing: [failed] }: Facts): string 
 /** By their number in the query. */
 const AGES = [
   { state: "active", lastWork: "within 30 days" },
-  { state: "quiet", lastWork: "31 to 90 days ago" },
-  { state: "stale", lastWork: "91 days to 1 year ago" },
+  { state: "quiet", lastWork: "30 to 90 days ago" },
+  { state: "stale", lastWork: "90 days to 1 year ago" },
   { state: "stale", lastWork: "1 to 2 years ago" },
   { state: "stale", lastWork: "over 2 years ago" },
   { state: "unknown", lastWork: "no date, or one in the future" },
