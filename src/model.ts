@@ -175,8 +175,8 @@ export interface ReceivedContent {
   readonly sentAt: number;
   /** The earliest `Date` of the answers; null when one had none. */
   readonly date: number | null;
-  /** A cache may have answered (`Age` above zero). */
-  readonly cached: boolean;
+  /** For how long a cache had held the older answer, in ms; 0 when the service itself answered, infinite if that is unknown. */
+  readonly cachedMs: number;
 }
 
 /** The stored state of a library, as a plan needs it. Times are the database's, in milliseconds. */
@@ -268,6 +268,8 @@ export interface LibraryContent {
   /** A read of the same text from this moment on settles it; null if the listing gave no text. */
   readonly settlesAt: number | null;
   readonly contentReadAt: number;
+  /** When a cache had stored the older answer, minus infinity if that is unknown; null if the service itself answered. */
+  readonly contentAsOf: number | null;
   readonly suspectReads: number;
 }
 

@@ -11,10 +11,7 @@ SELECT c.complete_as_of, now() - c.complete_as_of AS age,
   CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(p.cutoff) FROM simcat.prunes p)) END AS history_complete_since,
   extract(epoch FROM now() - c.complete_as_of)::double precision AS age_seconds, f.libraries_settling,
   CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(p.cutoff) FROM simcat.prunes p WHERE p.events)) END AS events_complete_since
-FROM (SELECT 1) AS one
-LEFT JOIN (
-  SELECT r.finished_at AS at FROM simcat_report.run_history r WHERE r.saw_everything ORDER BY r.run_id LIMIT 1
-) AS began ON true
+FROM (SELECT (SELECT r.finished_at FROM simcat_report.run_history r WHERE r.saw_everything ORDER BY r.run_id LIMIT 1) AS at) AS began
 LEFT JOIN (
   -- A listing that a cache had stored shows the service as of that time.
   SELECT h.run_id, h.started_at, h.status, least(h.started_at, r.listing_as_of) AS as_of

@@ -54,16 +54,19 @@ CROSS JOIN LATERAL (
     coalesce(y.content_read_at <= y.last_success_at, false) AS is_whole,
     -- The only failure counted is later than the whole run. An outage counts no second one, so no library may have failed in that run.
     y.failures = 1 AND y.last_failed_at > listed.finished_at AND listed.libraries_failed = 0 AS first_failed_since,
-    CASE WHEN y.content_read_at <= y.last_success_at THEN y.content_read_at
-      -- A partial read was stored since: the last whole read began no earlier than the run that stored it.
-      ELSE coalesce((
-        SELECT r.started_at FROM simcat.sync_runs r WHERE r.started_at <= y.last_success_at
-          -- Slices run side by side: a library is read by the run of its own.
-          AND (r.scope->>'slice' IS NULL
-            OR (get_byte(key.digest, 0) * 256 + get_byte(key.digest, 1)) % split_part(r.scope->>'slice', '/', 2)::int + 1
-              = split_part(r.scope->>'slice', '/', 1)::int)
-        ORDER BY r.id DESC LIMIT 1
-      ), y.last_success_at)
+    CASE WHEN y.last_success_at IS NULL THEN y.last_success_at
+      -- A cache may have answered the last whole read, or a partial one since. -infinity: it does not say as of when.
+      ELSE nullif(least(y.content_as_of, CASE WHEN y.content_read_at <= y.last_success_at THEN y.content_read_at
+        -- A partial read was stored since: the last whole read began no earlier than the run that stored it.
+        ELSE coalesce((
+          SELECT r.started_at FROM simcat.sync_runs r WHERE r.started_at <= y.last_success_at
+            -- Slices run side by side: a library is read by the run of its own.
+            AND (r.scope->>'slice' IS NULL
+              OR (get_byte(key.digest, 0) * 256 + get_byte(key.digest, 1)) % split_part(r.scope->>'slice', '/', 2)::int + 1
+                = split_part(r.scope->>'slice', '/', 1)::int)
+          ORDER BY r.id DESC LIMIT 1
+        ), y.last_success_at)
+      END), '-infinity')
     END AS whole_read_at
 ) AS w
 WHERE l.removed_at IS NULL;
@@ -74,7 +77,7 @@ COMMENT ON COLUMN simcat_report.library_freshness.library_name IS 'Name of the l
 COMMENT ON COLUMN simcat_report.library_freshness.is_stored IS 'Whether the library was ever stored.';
 COMMENT ON COLUMN simcat_report.library_freshness.last_listed_at IS 'The library was still listed at this time or later. It is the start of the last complete run with a complete listing, the time at which a cache had stored that listing, or the time at which its listed date was first seen. If its removal is held, it is a time before the hold. NULL: not known.';
 COMMENT ON COLUMN simcat_report.library_freshness.last_read_at IS 'When the last read that was stored, completely or in part, began. NULL: nothing stored yet.';
-COMMENT ON COLUMN simcat_report.library_freshness.last_whole_read_at IS 'The stored content is no older than this: when the last read that was stored completely began, or when its run started if a partial read followed. NULL: never stored completely.';
+COMMENT ON COLUMN simcat_report.library_freshness.last_whole_read_at IS 'The stored content is no older than this: when the last read that was stored completely began, when its run started if a partial read followed, or when a cache had stored the answer. NULL: never stored completely, or a cache does not say when it stored the answer.';
 COMMENT ON COLUMN simcat_report.library_freshness.last_success_at IS 'When the content was last stored completely, or found unchanged. NULL: never.';
 COMMENT ON COLUMN simcat_report.library_freshness.last_changed_at IS 'When simcat last stored a change of the library or of one of its scenarios. NULL: never stored.';
 COMMENT ON COLUMN simcat_report.library_freshness.lag IS 'now() - last_read_at. A long time is normal for a library whose date does not change. NULL: nothing stored yet.';
@@ -85,6 +88,6 @@ COMMENT ON COLUMN simcat_report.library_freshness.failures IS 'Number of consecu
 COMMENT ON COLUMN simcat_report.library_freshness.last_error IS 'The last failure. NULL: no failure since the last stored read.';
 COMMENT ON COLUMN simcat_report.library_freshness.last_failed_at IS 'When a read last failed; kept after a success. NULL: never.';
 COMMENT ON COLUMN simcat_report.library_freshness.open_rejects IS 'Number of open rejects: items of the library that could not be stored and have not been received in a valid form since.';
-COMMENT ON COLUMN simcat_report.library_freshness.complete_as_of IS 'Everything that the service had of this library up to this time, and dated, is stored. If its removal is held, it is the last run that listed the library, or the last read if that is later. NULL: not known.';
+COMMENT ON COLUMN simcat_report.library_freshness.complete_as_of IS 'Everything that the service had of this library up to this time, and dated, is stored. If its removal is held, it is the last run that listed the library, or the last read if that is later. If a cache answered the last read, it is at most the time at which the cache had stored it. NULL: not known.';
 COMMENT ON COLUMN simcat_report.library_freshness.lag_seconds IS 'lag in seconds, for clients that cannot read intervals. NULL: nothing stored yet.';
 COMMENT ON COLUMN simcat_report.library_freshness.removal_held_at IS 'The library is missing from the listing, and a guard has held its removal since this time. NULL: not held.';

@@ -161,6 +161,7 @@ export const librarySync = simcat.table(
     lastScenarioId: bigint("last_scenario_id", { mode: "bigint" }),
     /** NULL: listed by an earlier version. */
     firstListedAt: instant("first_listed_at"),
+    contentAsOf: instant("content_as_of"),
   },
   (t) => [primaryKey({ columns: [t.owner, t.libraryName] })],
 );

@@ -116,7 +116,7 @@ async function readContent(
     digest: digestOf(list.hash, metadata.value.bytes),
     sentAt: Math.min(...both.map(({ sentAt }) => sentAt)),
     date: dates.includes(null) ? null : Math.min(...dates.filter((date) => date !== null)),
-    cached: both.some(({ cachedMs }) => cachedMs > 0),
+    cachedMs: Math.max(...both.map(({ cachedMs }) => cachedMs)),
   };
 }
 

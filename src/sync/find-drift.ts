@@ -98,8 +98,8 @@ export class DriftFinder {
 
   async #hear(lost: LostField, peer: LibraryKey, signal: AbortSignal): Promise<"has" | "lacks" | "unclear"> {
     try {
-      const { metadata, present, cached } = await this.#run.service.readContent(peer, DISCARD, signal);
-      if (cached || metadata === null || hasOtherName(metadata, peer)) return "unclear";
+      const { metadata, present, cachedMs } = await this.#run.service.readContent(peer, DISCARD, signal);
+      if (cachedMs > 0 || metadata === null || hasOtherName(metadata, peer)) return "unclear";
       const has = lost.of === "metadata" ? !metadata.absent.includes(lost.field) : present[lost.field] > 0;
       return has ? "has" : "lacks";
     } catch (error) {

@@ -13,10 +13,8 @@ import { isInSlice } from "../slice.ts";
 import { assertKnown } from "./assert-known.ts";
 import { exceedsShare, guardRemovals } from "./rules/guard.ts";
 import { createPlanner, type Plan } from "./rules/plan.ts";
+import { CACHE_MARGIN_MS } from "./rules/settle.ts";
 import type { RunSettings } from "./run-types.ts";
-
-/** A cache counts whole seconds, from a moment that only the cache knows. */
-export const CACHE_MARGIN_MS = 60_000;
 
 interface PlanTools {
   readonly service: Service;

@@ -11,11 +11,10 @@ import type { LibraryFailure, LibraryKey, ListedLibrary, ReceivedContent, Stored
 import type { Selection } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import { assertKnown } from "../sync/assert-known.ts";
-import { CACHE_MARGIN_MS } from "../sync/plan-run.ts";
 import { hashContent } from "../sync/read-libraries.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
-import { hasFailed, withSeenAt } from "../sync/rules/settle.ts";
+import { CACHE_MARGIN_MS, hasFailed, withSeenAt } from "../sync/rules/settle.ts";
 import type { RunEvent, RunSettings } from "../sync/run-types.ts";
 import { type ContentDifference, compareContent, toDifference } from "./compare-content.ts";
 

@@ -152,6 +152,29 @@ test("cached answers and other metadata dates do not settle; three such reads le
   expect(made.service.requests.every(({ headers }) => headers["cache-control"] === "no-cache")).toBe(true);
 });
 
+test("content from a cache is complete as of the time at which the cache stored it (fault 277)", async () => {
+  const made = await fixture([library("alice", "lib", { scenarios: [1, 2] })]);
+  const sync = async (...answers: Parameters<typeof made.service.script>[0]) => {
+    made.service.script(answers);
+    const { code } = await made.call(["backfill", "--restart"]);
+    const [minutes] = await made.lines(
+      `SELECT extract(epoch FROM now() - complete_as_of)::int / 60, (SELECT now() - last_whole_read_at > '1 h' FROM simcat_report.library_freshness)
+       FROM simcat_report.data_complete_as_of`,
+    );
+    return [code, minutes];
+  };
+  const aged = (operation: "metadata" | "scenarios", age: string) => always({ operation }, headers({ age }));
+  const broken = always({ operation: "scenarios" }, { kind: "alterItem", index: 0, set: { scenarioName: 1 } });
+
+  expect(await sync()).toEqual([0, "0 false"]);
+  expect(await sync(aged("metadata", "7200"), aged("scenarios", "600"))).toEqual([0, "121 true"]);
+  expect(await sync(broken)).toEqual([2, "121 true"]);
+  expect(await sync(aged("metadata", "10800"), broken)).toEqual([2, "181 true"]);
+  expect(await sync()).toEqual([0, "0 false"]);
+  expect(await sync(aged("scenarios", "soon"))).toEqual([0, "NULL NULL"]);
+  expect(await sync(aged("scenarios", "0"))).toEqual([0, "0 false"]);
+});
+
 test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are counted", async () => {
   const made = await fixture(libraries("alice", 0, 12));
   await readBy(made);

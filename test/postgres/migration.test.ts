@@ -65,6 +65,7 @@ test.each([
     ALTER TABLE simcat.scenarios DROP CONSTRAINT ${key}, ADD CONSTRAINT ${key} PRIMARY KEY (owner, library_name, scenario_id);
     DROP INDEX simcat.events_presence_index, simcat.scenarios_parent_index, simcat.scenarios_last_modified_at_index,
       simcat.scenarios_quality_index;
+    ALTER TABLE simcat.library_sync DROP COLUMN content_as_of CASCADE;
     DELETE FROM ${JOURNAL} WHERE created_at >= ${COVERING_KEY_AT};
     ${use}`);
   await addRows(database, "libraries", [{ library_name }]);
@@ -73,8 +74,8 @@ test.each([
     { library_name, scenario_id: 3, parent_id: 2, is_result: true, last_modified_at: day(1) },
   ]);
 
-  // Three migrations, and the views.
-  expect(await migrate(database.url, never)).toMatchObject({ applied: 4 });
+  // Four migrations, and the views.
+  expect(await migrate(database.url, never)).toMatchObject({ applied: 5 });
   expect((await callCli(["migrate"], { DATABASE_URL: database.url })).code).toBe(0);
   expect(await database.query("SELECT scenario_id::int AS id FROM simcat_report.parents_without_results")).toEqual([
     { id: 1 },

@@ -62,7 +62,7 @@ function toContent(name: string, library: LibraryVersion, scenarios: readonly Sc
       hadAbsences: false,
       suspectReads: 0,
     },
-    ...{ contentHash: String(run), bookmarkSeenAt: 0, settlesAt: null, contentReadAt: 0 },
+    ...{ contentHash: String(run), bookmarkSeenAt: 0, settlesAt: null, contentReadAt: 0, contentAsOf: null },
     isSame: false,
   };
 }

@@ -287,6 +287,35 @@ describe("data_complete_as_of", () => {
       row: { complete_as_of: day(2) },
     },
     {
+      what: "falls to the time at which a cache had stored the content (fault 277)",
+      runs: [run(3), run(4)],
+      reads: [
+        sync("lake", 4, { settles_at: day(9), suspect_reads: 1, content_as_of: hours(day(2), 5) }),
+        sync("forest", 4),
+      ],
+      row: { complete_as_of: hours(day(2), 5), every_library_read_since: hours(day(2), 5), ...behind("lake") },
+    },
+    {
+      what: "falls to it although a run has listed another date, and a partial read was stored since (fault 277)",
+      runs: [run(2), run(3, partial), run(4, partial)],
+      reads: [
+        sync("lake", 2, { ...failedAt(hours(day(4), 0.5)), content_read_at: day(4), content_as_of: hours(day(1), 5) }),
+      ],
+      row: { complete_as_of: hours(day(1), 5), ...behind("lake") },
+    },
+    {
+      what: "is unknown if a cache does not say when it stored the content (fault 277)",
+      runs: [run(3), run(4)],
+      reads: [sync("lake", 4, { suspect_reads: 1, content_as_of: "-infinity" })],
+      row: { complete_as_of: null, age: null, every_library_read_since: null, ...behind("lake") },
+    },
+    {
+      what: "does not depend on a cache that answered the only read, stored in part (fault 277)",
+      runs: [run(3), run(4, partial)],
+      reads: [sync("lake", 4, { reread_reason: "rejects", last_success_at: null, content_as_of: day(4) })],
+      row: { complete_as_of: day(3), every_library_read_since: null, ...behind("lake") },
+    },
+    {
       what: "counts a library that only has to settle as settling, and not as behind",
       runs: [run(3), run(4)],
       reads: [sync("lake", 3, { settles_at: day(5) })],

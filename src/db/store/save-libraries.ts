@@ -136,7 +136,8 @@ async function mergeLibraries(
 }
 
 /**
- * A partial store keeps the bookmark of the last whole one, and the next run reads the library again. The newest scenario is
+ * A partial store keeps the bookmark of the last whole one, and the next run reads the library again; its content is as old as
+ * the older of both. The newest scenario is
  * read after the scenarios are written. A date more than a day in the future would hide real work, so it does not count. The
  * initial content of a library that this transaction stored first is one event.
  */
@@ -155,6 +156,7 @@ UPDATE simcat.library_sync y SET
   content_hash = CASE WHEN i.reread_reason IS NULL THEN i.content_hash END,
   bookmark_seen_at = to_timestamp(i.seen_s), settles_at = to_timestamp(i.settles_s),
   content_read_at = to_timestamp(i.read_s), reread_reason = i.reread_reason,
+  content_as_of = least(CASE WHEN i.reread_reason IS NOT NULL THEN y.content_as_of END, to_timestamp(i.as_of_s)),
   shrunk_run_id = CASE i.reread_reason WHEN 'shrunk' THEN $run_id::int8 WHEN 'rejects' THEN y.shrunk_run_id END,
   suspect_reads = i.suspect_reads, failures = 0, last_error = NULL,
   last_success_at = CASE WHEN i.reread_reason IS NULL THEN now() ELSE y.last_success_at END,
@@ -162,9 +164,9 @@ UPDATE simcat.library_sync y SET
   last_scenario_at = CASE WHEN i.scenario_count IS NULL THEN y.last_scenario_at ELSE newest.last_modified_at END,
   last_scenario_id = CASE WHEN i.scenario_count IS NULL THEN y.last_scenario_id ELSE newest.scenario_id END
 FROM unnest($owner::text[], $library_name::text[], $listed_text::text[], $content_hash::text[], $seen_s::float8[],
-    $read_s::float8[], $settles_s::float8[], $reread_reason::text[], $suspect_reads::int4[], $scenario_count::int8[],
-    $result_count::int8[])
-  AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, settles_s, reread_reason, suspect_reads,
+    $read_s::float8[], $as_of_s::float8[], $settles_s::float8[], $reread_reason::text[], $suspect_reads::int4[],
+    $scenario_count::int8[], $result_count::int8[])
+  AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, as_of_s, settles_s, reread_reason, suspect_reads,
     scenario_count, result_count)
 LEFT JOIN LATERAL (
   SELECT s.last_modified_at, s.scenario_id FROM simcat.scenarios s
@@ -188,6 +190,7 @@ async function updateSync(
       content_hash: textArray(batch.map(({ contentHash }) => contentHash)),
       seen_s: float8Array(batch.map(({ bookmarkSeenAt }) => bookmarkSeenAt / 1000)),
       read_s: float8Array(batch.map(({ contentReadAt }) => contentReadAt / 1000)),
+      as_of_s: float8Array(batch.map(({ contentAsOf }) => (contentAsOf === null ? null : contentAsOf / 1000))),
       settles_s: float8Array(batch.map(({ settlesAt }) => (settlesAt === null ? null : settlesAt / 1000))),
       reread_reason: textArray(saved.map(({ rereadReason }) => rereadReason)),
       suspect_reads: int4Array(batch.map(({ suspectReads }) => suspectReads)),

@@ -1,5 +1,5 @@
 import type { LibraryContent, LibraryKey, Metadata, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
-import { hasFailed, isSettled, isSuspect, seenAtForStore, windowEnd } from "./settle.ts";
+import { CACHE_MARGIN_MS, hasFailed, isSettled, isSuspect, seenAtForStore, windowEnd } from "./settle.ts";
 
 interface ContentFacts {
   /** When the listing's last byte arrived, in database ms. */
@@ -26,8 +26,8 @@ export function buildLibraryContent(
   const { listed, stored } = action;
   const sync = stored?.sync ?? null;
   const isSameText = sync !== null && sync.listedText === listed.lastModified && stored?.state !== "removed";
-  const suspect =
-    facts.mayBeOther || isSuspect(listed.lastModified, received.metadata?.lastModified ?? null, received.cached);
+  const isCached = received.cachedMs > 0;
+  const suspect = facts.mayBeOther || isSuspect(listed.lastModified, received.metadata?.lastModified ?? null, isCached);
   const suspectBefore = sync?.suspectReads ?? 0;
   // Rejected metadata leaves the stored one, which may be another library's.
   const isMetadataKept = received.metadata === null;
@@ -47,6 +47,7 @@ export function buildLibraryContent(
     bookmarkSeenAt,
     settlesAt: windowEnd({ bookmark: listed.lastModified, bookmarkSeenAt }),
     contentReadAt: facts.readAt,
+    contentAsOf: isCached ? facts.readAt - received.cachedMs - CACHE_MARGIN_MS : null,
     suspectReads: suspect ? (isSameText ? suspectBefore : 0) + 1 : isMetadataKept ? suspectBefore : 0,
   };
 }

@@ -14,6 +14,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
 const SETTLE_MARGIN_MS = 2 * MINUTE_MS;
 
+/** A cache counts whole seconds, from a moment that only the cache knows. */
+export const CACHE_MARGIN_MS = MINUTE_MS;
+
 /** After this many suspect reads under one date, a library is read less and less often. */
 export const SUSPECT_READS = 3;
 

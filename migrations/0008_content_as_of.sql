@@ -1,0 +1,2 @@
+ALTER TABLE "simcat"."library_sync" ADD COLUMN "content_as_of" timestamp (6) with time zone;--> statement-breakpoint
+COMMENT ON COLUMN simcat.library_sync.content_as_of IS 'When a cache had stored the content, less a minute: the older of both answers, or of a partial read and the reads before it. -infinity: the cache did not say. NULL: the service itself answered, or an earlier version stored it.';
