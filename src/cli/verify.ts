@@ -30,6 +30,6 @@ async function verify(context: Context, { library, owner, json }: VerifyOptions)
   );
   const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
   if (json) context.print(formatJson(toVerifyJson(report, exitCode)));
-  else printResult(context, report.agrees, formatVerify(report, outputLook(context)));
+  else printResult(context, report.agrees && report.cachedMs === 0, formatVerify(report, outputLook(context)));
   return exitCode;
 }

@@ -28,6 +28,8 @@ export function formatVerify(report: VerifyReport, look = PLAIN): string {
   ];
   if (incomplete !== null)
     findings.push(`  listing    ${printable(incomplete)}; libraries that it lacks were not compared`);
+  const cached = formatCached(report);
+  if (cached !== null) findings.push(`  cached     ${cached}`);
   if (passing > 0) findings.push(`  passing    ${formatLibraries(passing)} differed, and agreed when read again`);
   return [
     `${mark(look, report.agrees ? "good" : "bad", `verify: ${formatResult(report)}`)} (${formatElapsed(report.durationMs)})`,
@@ -36,6 +38,13 @@ export function formatVerify(report: VerifyReport, look = PLAIN): string {
     ...findings,
     ...formatAdvice(report).map((advice, index) => `${index === 0 ? "  to do      " : "             "}${advice}`),
   ].join("\n");
+}
+
+/** The service itself may have another state than a cache's answer. Null if no cache answered. */
+function formatCached({ cachedMs }: VerifyReport): string | null {
+  if (cachedMs === 0) return null;
+  const age = Number.isFinite(cachedMs) ? formatElapsed(cachedMs) : "an unknown time";
+  return `a cache had stored an answer for ${age}: later edits were not compared. Is there a caching proxy before the service?`;
 }
 
 function formatResult({ agrees, differences, unread, rejected }: VerifyReport): string {
@@ -139,6 +148,7 @@ export function toVerifyJson(report: VerifyReport, exitCode: number) {
     libraries_differing_in_passing: passing,
     scenarios_compared: scenarios,
     incomplete,
+    cached: formatCached(report),
     differences: differences.map(({ key, kind, remedy, columns, counts, examples, removalHeldAt }) => ({
       ...toKeyJson(key),
       kind,

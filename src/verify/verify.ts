@@ -68,6 +68,7 @@ export async function verifyStored(tools: CompareTools, asked: Selection, signal
       unread: [...findings.unread.filter(isOther), ...again.unread],
       rejected: [...findings.rejected.filter(isOther), ...again.rejected],
       incomplete: findings.incomplete ?? again.incomplete,
+      cachedMs: Math.max(findings.cachedMs, again.cachedMs),
     };
     passing = suspects.length - again.differences.length - again.unread.length;
   }
@@ -115,6 +116,8 @@ async function compareSides(
     .map(({ key, reason }) => ({ key, count: 1, reason }));
   /** Compared scenarios. */
   let scenarios = 0;
+  /** For how long a cache had held the oldest answer, in ms; 0 when the service itself answered, infinite if that is unknown. */
+  let cachedMs = listing.cachedMs;
   const addOneSided = (key: LibraryKey, kind: DifferenceKind, heldAt: number | null = null) =>
     differences.push({
       ...toDifference(key, kind),
@@ -148,6 +151,7 @@ async function compareSides(
     hasRead = true;
     const { compared, difference } = await finish(read);
     scenarios += compared;
+    cachedMs = Math.max(cachedMs, read.cachedMs);
     if (difference !== null)
       differences.push({ ...difference, remedy: remedyFor(listed, row, read, now, settings), removalHeldAt: null });
     const [first] = read.rejects;
@@ -173,7 +177,7 @@ async function compareSides(
     compare(listed, row).catch((error) => fail(listed.key, row, error)),
   );
   for await (const _ of comparisons);
-  return { listed: listed.length, scenarios, differences, unread, rejected, incomplete };
+  return { listed: listed.length, scenarios, differences, unread, rejected, incomplete, cachedMs };
 }
 
 /** A sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */

@@ -476,6 +476,27 @@ test("one page of a listing is incomplete, and no entry to correct in the servic
   expect((await verifyJson(sides)).out).toMatchObject({ agrees: false, rejects: [] });
 });
 
+test("a cache that answered is named, also with --quiet: it may not know the last edit (fault 278)", async () => {
+  const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b", { scenarios: [1] })]);
+  expect(await simcat(sides, ["verify", "--quiet"])).toMatchObject({ code: 0, out: "" });
+  expect((await verifyJson(sides)).out.cached).toBeNull();
+  const cached = (stored: string) =>
+    `a cache had stored an answer for ${stored}: later edits were not compared. Is there a caching proxy before the service?`;
+
+  sides.service.always({ operation: "listing" }, headers({ age: "600" }));
+  sides.service.always({ library: "b", operation: "scenarios" }, headers({ age: "7200" }));
+  const { code, out } = await simcat(sides, ["verify", "--quiet"]);
+  expect(code).toBe(0);
+  expect(out.replace(/\([\d.]+ m?s\)/, "(… s)")).toBe(
+    `verify: the database agrees with the service (… s)
+  libraries  2 listed, 2 agree
+  scenarios  2 compared
+  cached     ${cached("2 h 00 min")}`,
+  );
+  sides.service.always({ library: "a", operation: "metadata" }, headers({ age: "soon" }));
+  expect(await verifyJson(sides)).toMatchObject({ code: 0, out: { agrees: true, cached: cached("an unknown time") } });
+});
+
 type VerifyJson = ReturnType<typeof toVerifyJson>;
 
 interface TwoSides {
