@@ -72,7 +72,7 @@ function formatExport(directory: string, { views, complete_as_of, exported_at }:
   const rows = views.map(({ file, rows, bytes }) => [file, formatCount(rows), formatBytes(bytes)]);
   const state =
     complete_as_of === null
-      ? "the copy is not complete yet: no run has stored every library"
+      ? "the copy is not complete yet: no run has stored every library, or a cache does not say how old its answers are"
       : `complete as of ${complete_as_of}, exported at ${exported_at}`;
   const head = `export: ${directory} (${plural(views.length, "view")}); ${state}`;
   return `${head}\n${formatTable(["FILE", "ROWS", "SIZE"], rows, columns)}`;

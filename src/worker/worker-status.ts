@@ -140,8 +140,10 @@ function addContent(figures: CopyFigures | null, isLate: (at: Date) => boolean, 
     const items = plural(rejects.total, "received item");
     add("open_rejects", `${items} could not be stored; simcat status lists them`);
   }
-  if (completeAsOf === null || seenAsOf === null) add("incomplete", "no run has seen and stored every library yet");
-  else if (behind > 0 && isLate(completeAsOf)) {
+  if (completeAsOf === null || seenAsOf === null) {
+    const unknown = "or a cache does not say how old its answers are";
+    add("incomplete", `no run has seen and stored every library yet, ${unknown}`);
+  } else if (behind > 0 && isLate(completeAsOf)) {
     const late = `${plural(behind, "library is", "libraries are")} behind by more than three due runs`;
     add("incomplete", `${late}; the copy is complete as of ${formatInstant(completeAsOf)}`);
   } else if (isLate(seenAsOf) && !isStale) {

@@ -184,11 +184,19 @@ const failLibrary = (service: MockService) => {
   service.always({ library: "C" }, { kind: "status", status: 404 });
   service.change("bob", "C", { lastModified: "2026-07-02 12:00:00" });
 };
+const readAged = (age: string) => (service: MockService) => {
+  service.always({ library: "C", operation: "metadata" }, { kind: "headers", set: { age } });
+  service.change("bob", "C", { lastModified: "2026-07-02 12:00:00" });
+};
+const behind = /^1 library is behind by more than three due runs; the copy is complete as of /;
+const unknown = "no run has seen and stored every library yet, or a cache does not say how old its answers are";
 const incomplete = /^the copy shows the service as of .*: later listings came from a cache or were/;
 
 test.each<[string, string | RegExp, (service: MockService) => void]>([
   ["a library fails (fault 161)", "1 library fails: bob/C", failLibrary],
   ["listings come from a cache (fault 173)", incomplete, (service) => service.always({ operation: "listing" }, aged)],
+  ["content comes from a cache (fault 277)", behind, readAged("3600")],
+  ["content comes from a cache of unknown age (fault 277)", unknown, readAged("soon")],
   ["an item cannot be stored (fault 173)", rejected, (service) => service.put(library("ann", ".."))],
 ])("while %s, the worker is ready and not up to date", async (_, message, spoil) => {
   const { environment, service } = await fixture(three);

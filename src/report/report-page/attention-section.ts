@@ -60,7 +60,7 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
     add("failed", "No run has read the whole listing yet", advice);
   } else if (completeAsOf === null) {
     const advice = "simcat status lists the libraries that have not been read completely";
-    add("failed", "Some listed libraries were never stored completely", advice);
+    add("failed", "Some listed libraries were never stored completely, or came from a cache of unknown age", advice);
   } else if (now.getTime() - completeAsOf.getTime() > OLD_AFTER_MS) {
     const behind = `${plural(librariesBehind, "library is", "libraries are")} behind`;
     const reason = librariesBehind === 0 ? "no run has read the whole listing since, or a cache answered" : behind;
