@@ -109,12 +109,14 @@ export function checkDrift(
       const mustFail = loss.isLarge || peersOf(one, loss).length > 0;
       return loss.isProven || (mustFail && !isShownByOther(one, loss));
     });
-    // Some of the peers may be read for other reasons, so it is not known which were asked.
-    const mayFail = losses.some((loss) => {
-      const peers = peersOf(one, loss, () => true);
-      const silent = peers.filter((key) => heard.content.has(key) && !isShownBy(loss)(key));
-      return loss.isProven || (peers.length === 0 ? loss.isLarge : silent.length >= Math.min(PEERS, peers.length));
-    });
+    // Some of the peers may be read for other reasons, so it is not known which were asked. Removed ones are asked if they return.
+    const mayFail = losses.some((loss) =>
+      [() => true, (seen: Seen) => seen.live].some((isLive) => {
+        const peers = peersOf(one, loss, isLive);
+        const silent = peers.filter((key) => heard.content.has(key) && !isShownBy(loss)(key));
+        return loss.isProven || (peers.length === 0 ? loss.isLarge : silent.length >= Math.min(PEERS, peers.length));
+      }),
+    );
     const [old, now] = [before.get(one.key), after.get(one.key)];
     const isOverwritten = old !== undefined && now !== undefined && copyText(old.copy) !== copyText(now.copy);
     if (isOverwritten && drifts[0])

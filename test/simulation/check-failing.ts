@@ -78,20 +78,26 @@ export function openFailureLog() {
     return [...(heard.listing?.keys ?? [])].some(isGood);
   }
 
-  function remember(performed: PerformedRun, startedAt: number, endedAt: number): void {
+  /** `poison` refuses the rows of a library in all runs that go on at the same time. */
+  function remember(
+    performed: PerformedRun,
+    poison: PerformedRun["plan"]["poison"],
+    startedAt: number,
+    endedAt: number,
+  ) {
     const { heard, ended, isCompleted, failed, plan } = performed;
     const next = new Map(failing);
     for (const key of new Set([...failed.keys(), ...heard.content.keys()])) {
       const date = heard.listing?.dates.get(key) ?? null;
       const { least = 0, most = 0, date: before = null } = failing.get(key) ?? {};
       const at = { startedAt, endedAt, date, isSameDate: failing.has(key) && before === date };
-      const isUnrecorded = key === plan.poison?.key && plan.poison.table === "library_sync";
+      const isUnrecorded = key === poison?.key && poison.table === "library_sync";
       if (isCompleted && failed.has(key)) {
         next.set(key, { ...at, least: isUnrecorded ? 0 : least + 1, most: most + 1 });
       } else if (isCompleted && !failed.has(key)) next.delete(key);
       // A run that reports its own end counts nothing beyond the first failure; a killed one may have stored anything.
       else if (ended.status === "source_unavailable") {
-        const isCertain = failed.has(key) && plan.accidents.length === 0 && plan.poison === null;
+        const isCertain = failed.has(key) && plan.accidents.length === 0 && poison === null;
         next.set(key, { ...at, least: isCertain ? Math.max(1, least) : 0, most: Math.max(1, most) });
       } else next.set(key, { ...at, least: 0, most: most + 1 });
     }
@@ -112,8 +118,13 @@ export function openFailureLog() {
     if (isCalm && ended.status === "source_unavailable" && isOneBroken(performed, sight)) {
       wrong.push(`outage: ${heard.run} says ${ended.status}, and only ${plan.weather.broken} is broken`);
     }
-    for (const one of [performed, ...others]) remember(one, startedAt, now);
-    for (const key of failing.keys()) if (sight.get(key)?.live === false) failing.delete(key);
+    for (const one of [performed, ...others]) remember(one, plan.poison, startedAt, now);
+    // What was never stored is forgotten when it is no longer listed.
+    const isUnlisted = (key: string) => heard.listing?.complete === true && !heard.listing.keys.has(key);
+    for (const key of failing.keys()) {
+      const seen = sight.get(key);
+      if (seen?.live === false || (seen === undefined && isUnlisted(key))) failing.delete(key);
+    }
     const unsaid = [...failing].filter(([key, { least }]) => least > 0 && heard.listing?.keys.has(key));
     if (ended.status === "ok" && others.length === 0 && isEverything(plan.selection) && unsaid.length > 0) {
       wrong.push(`failing: ${heard.run} says ok, and ${unsaid.map(([key]) => key).join(" ")} failed last time`);
