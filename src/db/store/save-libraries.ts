@@ -136,10 +136,9 @@ async function mergeLibraries(
 }
 
 /**
- * A partial store keeps the bookmark of the last whole one, and the next run reads the library again; its content is as old as
- * the older of both. The newest scenario is
- * read after the scenarios are written. A date more than a day in the future would hide real work, so it does not count. The
- * initial content of a library that this transaction stored first is one event.
+ * A partial store keeps the bookmark of the last whole one, and the next run reads the library again; its content is as old as the
+ * older of both. The newest scenario is read after the scenarios are written. A date more than a day in the future would hide real
+ * work, so it does not count. The initial content of a library that this transaction stored first is one event.
  */
 const UPDATE_SYNC = statement(`
 WITH loaded AS (

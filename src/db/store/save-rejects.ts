@@ -55,9 +55,7 @@ export async function countListingRejects(
   return oneRow(rows);
 }
 
-/**
- * Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true; none if it is null.
- */
+/** Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true; none if it is null. */
 export async function saveListingRejects(
   connection: Connection,
   runId: number,
