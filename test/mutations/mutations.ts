@@ -53,8 +53,8 @@ export const MUTATIONS: readonly TestedMutation[] = [
   {
     name: "a library that was read after a cache stored the listing is missing",
     file: "src/sync/rules/plan.ts",
-    line: "const isReadSince = isUnseen(stored.sync?.contentReadAt ?? 0);",
-    instead: "const isReadSince = isUnseen(-1);",
+    line: "const isSeenSince = isUnseen(seenAt ?? 0);",
+    instead: "const isSeenSince = isUnseen(-1);",
     tests: ["test/sync/plan.test.ts"],
   },
   {
