@@ -54,7 +54,7 @@ export const MUTATIONS: readonly TestedMutation[] = [
     name: "a library that was read after a cache stored the listing is missing",
     file: "src/sync/rules/plan.ts",
     line: "const isSeenSince = isUnseen(seenAt ?? 0);",
-    instead: "const isSeenSince = isUnseen(-1);",
+    instead: "const isSeenSince = isUnseen(Math.min(seenAt ?? 0, -1));",
     tests: ["test/sync/plan.test.ts"],
   },
   {
