@@ -130,7 +130,7 @@ interface TimeChart extends Pick<PlotOptions, "label" | "unit"> {
 
 /** A line over the area below it. */
 interface LineChart extends TimeChart {
-  /** In order of time. Nothing is known about the time after the last one. */
+  /** In order of time. Nothing is known about the time before the first one and after the last one. */
   readonly points: readonly { readonly at: Date; readonly amount: number }[];
   /** Points that are farther apart, in milliseconds, are not connected; nothing is known about the time between them. */
   readonly maxStepMs: number;
@@ -158,14 +158,14 @@ export function lineChart({ label, unit, from, to, points, maxStepMs, last }: Li
     thin(part.map(({ at, amount }) => [rounded(x.scale(at)), rounded(y.scale(amount))])),
   );
   const draw = (shape: (part: [number, number][]) => string | null) => positions.map(shape).join("");
-  const end = points.at(-1);
+  const [start, end] = [points[0], points.at(-1)];
   // A line through a single point has no length, and is a dot as wide as the line.
   const alone = positions.filter(({ length }) => length === 1).map((part) => linePath()(part));
   const drawn = html`<path class="area" d="${draw(area().y0(PLOT.bottom))}"/>
 <path class="curve" d="${draw(linePath())}"/>
 ${alone.length === 0 ? null : html`<path class="curve alone" d="${alone.join("")}"/>`}
 <g class="marks">${end === undefined ? null : drawMark(x.scale(end.at), y.scale(end.amount), last)}</g>`;
-  return plot({ label, unit, x, y, shades: [...gaps, [end?.at ?? from, to]] }, drawn);
+  return plot({ label, unit, x, y, shades: [[from, start?.at ?? from], ...gaps, [end?.at ?? from, to]] }, drawn);
 }
 
 const drawMark = (left: number, top: number, text: string) => [

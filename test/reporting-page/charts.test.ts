@@ -128,12 +128,17 @@ describe("a line", () => {
     expect(textsOf(drawn)).toEqual(["libraries", ...amounts, "1 Jan", ...Array(5).fill("00:00"), "10"]);
   });
 
-  test("is interrupted where points are missing, and the time between and after them is shaded", () => {
+  test("is interrupted where points are missing, and the time between, before and after them is shaded (fault 279)", () => {
     const points = [0, 1, 2, 5, 6].map((seconds) => ({ at: at(seconds), amount: 5 }));
     const drawn = lineChart({ ...chart, points, maxStepMs: 1_000 });
     expect(toMarkup(drawn)).toContain('class="curve" d="M44,47.7L78.2,47.7L112.4,47.7M215,47.7L249.2,47.7"');
     expect(spansOf(drawn, "shade")).toEqual([
       [112.4, 102.6],
+      [249.2, 136.8],
+    ]);
+    const late = lineChart({ ...chart, points: points.slice(3), maxStepMs: 1_000 });
+    expect(spansOf(late, "shade")).toEqual([
+      [44, 171],
       [249.2, 136.8],
     ]);
   });

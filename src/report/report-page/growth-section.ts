@@ -123,7 +123,7 @@ FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZO
     const late = first.readLater.libraries;
     return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, all, facts.now))}</div>
 ${note(
-  "One snapshot per day (UTC), by the first good run, and the present. Shaded: no snapshot. Libraries of unknown size are not in the storage.",
+  "One snapshot per day (UTC), by the first good run, and the present. Shaded: unknown. Libraries of unknown size are not in the storage.",
   late === 0
     ? null
     : ` ${plural(late, "library was", "libraries were")} listed from the start and first read after ${formatDay(first.day)}: not counted as new.`,
