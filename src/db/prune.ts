@@ -83,7 +83,7 @@ const MAX_AGE_MS = 1000 * 365 * DAY_MS;
 const SELECT_PLAN = `
 SELECT clock_timestamp() - least($1, ${MAX_AGE_MS})::float8 * interval '1 ms' AS cutoff,
   CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(cutoff) FROM simcat.prunes)) END AS "historyStart",
-  (SELECT string_agg(oid::regclass::text, ', ') FROM pg_class
+  (SELECT string_agg('simcat.' || relname, ', ') FROM pg_class
    WHERE relnamespace = to_regnamespace('simcat') AND relkind = 'p') AS partitioned
 FROM (SELECT ${HISTORY_BEGAN_AT} AS at) AS began`;
 

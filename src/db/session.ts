@@ -53,9 +53,9 @@ FROM pg_namespace WHERE nspname IN ('simcat', 'simcat_migrations') AND NOT has_s
 UNION ALL
 SELECT array_to_string(lacks, ', '),
   CASE count(*) WHEN min(siblings) THEN 'ALL TABLES IN SCHEMA ' || schema
-    ELSE 'TABLE ' || string_agg(name::regclass::text, ', ' ORDER BY name::regclass::text) END
+    ELSE 'TABLE ' || string_agg(name, ', ' ORDER BY name) END
 FROM (
-  SELECT c.oid AS name, nspname AS schema, count(*) OVER (PARTITION BY nspname) AS siblings, ARRAY(
+  SELECT format('%s.%I', nspname, relname) AS name, nspname AS schema, count(*) OVER (PARTITION BY nspname) AS siblings, ARRAY(
     SELECT need FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS n(need, position)
     WHERE (nspname = 'simcat' OR need = 'SELECT') AND NOT has_table_privilege(c.oid, need) ORDER BY position) AS lacks
   FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
@@ -86,7 +86,7 @@ export async function readLacks(connection: Connection, use: "run" | "migration"
 /** The tables whose rows the policies of row-level security may hide from this role, or refuse. */
 export async function readSecuredTables(connection: Connection): Promise<string[]> {
   const { rows } = await connection.query<{ name: string }>(
-    `SELECT oid::regclass::text AS name FROM pg_class
+    `SELECT format('%s.%I', relnamespace::regnamespace, relname) AS name FROM pg_class
      WHERE relnamespace IN (to_regnamespace('simcat'), to_regnamespace('simcat_migrations')) AND row_security_active(oid) ORDER BY name`,
   );
   return rows.map(({ name }) => name);

@@ -281,7 +281,7 @@ describe("check of the privileges", () => {
     return { role, environment: { ...environment, DATABASE_URL: url.href } };
   }
 
-  test("names the missing privileges on tables, or the role that owns them, and the printed grants fix them", async () => {
+  test("names the missing privileges on tables, or the role that owns them, and the printed grants fix them (fault 280)", async () => {
     const database = await freshTestDatabase();
     const { role, environment } = await newcomer(database);
     const lacking = await checked(environment);
@@ -295,6 +295,8 @@ describe("check of the privileges", () => {
     expect({ exitCode: after.exitCode, results: after.results }).toEqual({ exitCode: 0, results: ALL_OK });
 
     await database.query(`REVOKE INSERT, DELETE ON simcat.rejects FROM "${role}"`);
+    // An administrator pastes the grants into a session without this search_path.
+    await database.query(`ALTER ROLE "${role}" SET search_path = simcat`);
     const oneTable = await checked(environment);
     expect(oneTable.exitCode).toBe(69);
     expect(oneTable.line("schema")?.result).toBe("ok");
@@ -315,6 +317,7 @@ describe("check of the privileges", () => {
     const database = await freshTestDatabase();
     await database.query("ALTER TABLE simcat.rejects ENABLE ROW LEVEL SECURITY");
     const writer = await createRole(database);
+    await database.query(`ALTER ROLE ${writer.name} SET search_path = simcat`);
     const { environment } = await fixture(ORGANIZATION);
     const { exitCode, line } = await checked({ ...environment, DATABASE_URL: writer.url });
     expect({ exitCode, line: line("privileges") }).toMatchObject({
