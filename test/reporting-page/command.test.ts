@@ -178,6 +178,19 @@ describe("simcat report", () => {
     expect(page.match(/class="shade"/g)?.length).toBeGreaterThan(30);
   });
 
+  test("draws days instead of hours of which hardly any had a run (fault 281)", async () => {
+    const made = await syncedFixture(SMALL);
+    await made.query(`UPDATE simcat.sync_runs SET started_at = started_at - interval '50 hours',
+      finished_at = finished_at - interval '50 hours'`);
+    made.service.change("ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" });
+    await made.call(["sync"]);
+    expect((await report(made, "--since", "60h")).page).toContain("By the day (UTC) in which a run of simcat found");
+    await made.query(
+      "INSERT INTO simcat.sync_runs (kind, trigger, status, version) SELECT 'sync', 'cli', 'ok', '1' FROM generate_series(1, 30)",
+    );
+    expect((await report(made, "--since", "60h")).page).toContain("By the hour (UTC) in which a run of simcat found");
+  });
+
   test("counts a run that began before the period and has not ended", async () => {
     const made = await syncedFixture(SMALL);
     await made.query(

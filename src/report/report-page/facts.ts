@@ -44,7 +44,9 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
   const complete = oneRow({ rows: await readRows<Completeness>(connection, COMPLETENESS, {}) });
   const { historyCompleteSince } = complete;
   const changesSince = historyCompleteSince !== null && historyCompleteSince > since ? historyCompleteSince : since;
-  const step = stepOf(now.getTime() - changesSince.getTime());
+  const recent = await readRecentRuns(connection, MAX_DRAWN_RUNS, "views");
+  const inPeriod = recent.filter(({ startedAt }) => startedAt >= changesSince);
+  const step = stepOf(now.getTime() - changesSince.getTime(), inPeriod.length);
   const parameters = {
     owners: owners.length === 0 ? null : owners,
     since,
@@ -55,7 +57,6 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     max_shown: MAX_PAGE_ROWS,
     max_alike: MAX_ALIKE,
   };
-  const recent = await readRecentRuns(connection, MAX_DRAWN_RUNS, "views");
   const runs: readonly DrawnRun[] = recent.map((run) => withDuration(run, now));
   const facts = {
     now,
@@ -121,9 +122,9 @@ WINDOW alike AS (PARTITION BY ${FAILURE_REASON})
 ORDER BY row_number() OVER (alike ORDER BY last_whole_read_at NULLS FIRST, owner, library_name) > $max_alike::int,
   last_whole_read_at NULLS FIRST, owner, library_name LIMIT $max_shown`;
 
-/** The finest step that makes no more than about seventy of the time. */
-function stepOf(sinceMs: number): "hour" | "day" | "week" | "month" {
-  if (sinceMs <= 72 * HOUR_MS) return "hour";
+/** The finest step that makes no more than about seventy of the time; hours only if there was a run for every second one. */
+function stepOf(sinceMs: number, runs: number): "hour" | "day" | "week" | "month" {
+  if (sinceMs <= 72 * HOUR_MS && runs >= sinceMs / (2 * HOUR_MS)) return "hour";
   if (sinceMs <= 70 * DAY_MS) return "day";
   return sinceMs <= 70 * 7 * DAY_MS ? "week" : "month";
 }
