@@ -7,7 +7,7 @@ import { parseEnv } from "node:util";
 import { SECRET_NAMES } from "../config/settings.ts";
 import { EXIT, fileErrorReason, InterruptedError, UsageError } from "../errors.ts";
 import { type CheckLine, checkExitCode, formatCheckLines } from "../output/check.ts";
-import { checkConfiguration, checkSetting } from "./check/check-configuration.ts";
+import { checkSettings } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
 import type { DefineCommand } from "./command.ts";
@@ -45,12 +45,15 @@ const STEPS: readonly { readonly names: readonly Asked[]; readonly check: Check 
   { names: ["DATABASE_URL"], check: checkDatabase },
 ];
 
+const ASKED_NAMES = STEPS.flatMap(({ names }) => names);
+
 /** Whether an empty answer is one. */
 const isOptional = (name: Asked) => name === "DATABASE_URL";
 
 /**
  * Writes the settings of the service and the database to `.env`, after each was tested. On a terminal it asks until the
- * answers pass their checks. Otherwise it exits like `simcat check`, and then writes nothing.
+ * answers pass their checks. If another setting is wrong, or without a terminal, it exits like `simcat check`, and then
+ * writes nothing.
  */
 async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: InitOptions): Promise<number> {
   const { environment, dotenv, terminal } = context;
@@ -60,19 +63,23 @@ async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: I
   const isAsked = terminal.isErr && isatty(0);
   const given = { SIMCAT_BASE_URL: baseUrl, SIMCAT_API_KEY: apiKey, DATABASE_URL: databaseUrl };
   const answers = new Map<Asked, string>();
-  for (const name of STEPS.flatMap(({ names }) => names)) {
+  for (const name of ASKED_NAMES) {
     // A terminal is asked about what an existing file has.
     const known = given[name] ?? (isAsked && dotenv.has(name) ? undefined : environment[name]);
     if (known !== undefined) answers.set(name, known);
   }
   const missingOf = (names: readonly Asked[]) =>
     names.filter((name) => !answers.has(name) && !environment[`${name}_FILE`]);
+  const missing = missingOf(ASKED_NAMES);
+  if (!isAsked) assertNone(missing);
+  const willBeAsked = (name: string) => isAsked && missing.some((asked) => asked === name);
+  const invalid = checkSettings(withAnswers(context, answers), (name) => !willBeAsked(name));
+  if (invalid.length > 0) return printChecks(context, invalid);
   for (const { names, check } of STEPS) {
-    if (!isAsked) assertNone(missingOf(names));
     let exitCode: number;
     do {
       if (isAsked) for (const name of missingOf(names)) answers.set(name, await askUntilValid(context, name));
-      exitCode = await checkAnswers(context, answers, check);
+      exitCode = printChecks(context, await check(withAnswers(context, answers)));
       if (exitCode !== EXIT.ok && isAsked) for (const name of names) answers.delete(name);
     } while (exitCode !== EXIT.ok && isAsked && missingOf(names).length > 0);
     if (exitCode !== EXIT.ok) return exitCode;
@@ -92,11 +99,13 @@ function assertNone(missing: readonly Asked[]): void {
   });
 }
 
-/** Prints the checks of the answers. Returns their exit code. */
-async function checkAnswers(context: Context, answers: ReadonlyMap<Asked, string>, check: Check): Promise<number> {
-  const given = { ...context, environment: { ...context.environment, ...Object.fromEntries(answers) } };
-  const invalid = checkConfiguration(given).filter(({ result }) => result === "fail");
-  const lines = invalid.length > 0 ? invalid : await check(given);
+const withAnswers = (context: Context, answers: Iterable<readonly [Asked, string]>): Context => ({
+  ...context,
+  environment: { ...context.environment, ...Object.fromEntries(answers) },
+});
+
+/** Returns their exit code. */
+function printChecks(context: Context, lines: readonly CheckLine[]): number {
   const isWell = lines.every(({ result }) => result === "ok");
   printResult(context, isWell, context.mask(formatCheckLines(lines, outputLook(context))));
   return checkExitCode(lines);
@@ -106,7 +115,7 @@ async function checkAnswers(context: Context, answers: ReadonlyMap<Asked, string
 async function askUntilValid(context: Context, name: Asked): Promise<string> {
   for (;;) {
     const answer = await ask(context, name);
-    const invalid = checkSetting(context, name, answer);
+    const invalid = checkSettings(withAnswers(context, [[name, answer]]), (problem) => problem === name);
     if (invalid.length === 0) return answer;
     printText(context, formatCheckLines(invalid, outputLook(context)));
   }

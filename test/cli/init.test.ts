@@ -122,8 +122,8 @@ test("keeps values of several lines, and writes through a link", async () => {
 
 describe("on a terminal", () => {
   /** Runs it on a pseudo-terminal. `type` waits until the output ends with a question. */
-  function start(more: Readonly<Record<string, string>> = {}) {
-    const command = `${process.execPath} ${MAIN} init`;
+  function start(more: Readonly<Record<string, string>> = {}, options = "") {
+    const command = `${process.execPath} ${MAIN} init ${options}`;
     const environment = { SIMCAT_STATE_DIR: join(directory, "state"), TERM: "xterm", ...more };
     const running = startProgram("script", ["-qec", command, "/dev/null"], environment, {
       cwd: directory,
@@ -173,6 +173,24 @@ describe("on a terminal", () => {
       stdout: expect.stringMatching(/^(?=[\s\S]*database .*ECONNREFUSED)(?!.*secret-word)/),
     });
   });
+
+  test.each([
+    ["two of the environment", { SIMCAT_CONCURRENCY: "abc", SIMCAT_MAX_RPS: "0" }, "", ["CONCURRENCY", "MAX_RPS"]],
+    ["the database's", { DATABASE_URL: "mysql://a:secret-word@b/c" }, "", ["DATABASE_URL"]],
+    ["an option", {}, "--base-url nonsense", ["BASE_URL"]],
+    ["Node's", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }, "", ["NODE_TLS_REJECT_UNAUTHORIZED"]],
+    ["a line of .env", {}, "--force", ["FULL_EVERY"]],
+  ])(
+    "ends with 78 before the first question if another setting is wrong: %s (fault 282)",
+    async (_, more, opt, names) => {
+      if (opt === "--force") writeFileSync(file(), "SIMCAT_FULL_EVERY=often\nSIMCAT_API_KEY=short\n", { mode: 0o600 });
+      const { code, stdout } = await start(more, opt).running.ended;
+      expect(code).toBe(78);
+      for (const name of names) expect(stdout).toMatch(new RegExp(`configuration  \\S*${name} is `));
+      expect(stdout.match(/configuration/g)).toHaveLength(names.length);
+      expect(stdout).not.toMatch(/Base URL of|API key|secret-word/);
+    },
+  );
 
   test("asks again for an answer of a wrong form before the next question (fault 271)", async () => {
     const { running, type } = start();

@@ -9,20 +9,17 @@ const CHECK = "configuration";
 
 /** One line for a valid configuration, otherwise one for each problem; and warnings. */
 export function checkConfiguration(context: Context): CheckLine[] {
-  const loaded = tryToLoad(context, { service: true, database: true });
-  const problems = [...loaded.problems, ...findTlsProblem(context)];
-  const lines =
-    loaded.config === null || problems.length > 0 ? problems.map(problemLine) : [settingsLine(loaded.config)];
+  const { config, problems } = tryToLoad(context, { service: true, database: true });
+  const lines = config === null || problems.length > 0 ? problems.map(problemLine) : [settingsLine(config)];
   const exposed = describeExposed(context) ?? [];
   const doubts = [...findUnknownSettings(context.environment), exposed].flat();
   return [...lines, ...doubts.map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
 }
 
-/** A line for each problem of one setting with this value. */
-export function checkSetting(context: Context, setting: string, value: string): CheckLine[] {
-  const environment = { ...context.environment, [setting]: value };
-  const { problems } = tryToLoad({ ...context, environment }, { service: true, database: true });
-  return problems.filter(({ name }) => name === setting).map(problemLine);
+/** A line for each problem of the settings that `isMeant` names. */
+export function checkSettings(context: Context, isMeant: (name: string) => boolean): CheckLine[] {
+  const { problems } = tryToLoad(context, { service: true, database: true });
+  return problems.filter(({ name }) => isMeant(name)).map(problemLine);
 }
 
 /** Node reads this variable from the environment of the process only, so it has no effect in a `.env` file. */
@@ -52,11 +49,12 @@ function tryToLoad(
   context: Context,
   needs: Needs,
 ): { readonly config: Config | null; readonly problems: readonly ConfigurationProblem[] } {
+  const tlsProblem = findTlsProblem(context);
   try {
-    return { config: loadSettings({ ...context, note: () => {}, draw: () => {} }, needs), problems: [] };
+    return { config: loadSettings({ ...context, note: () => {}, draw: () => {} }, needs), problems: tlsProblem };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    return { config: null, problems: error.problems };
+    return { config: null, problems: [...error.problems, ...tlsProblem] };
   }
 }
 
