@@ -143,7 +143,8 @@ export class LostLeaseError extends SimcatError {
   readonly status = "lost_lease" as const;
 
   constructor() {
-    const cause = "another run took over the lease, because this one had not renewed it in time";
+    const cause =
+      "another run took over the lease, because this one had not renewed it in time, or a migration ended it";
     super(`${cause}; this one wrote nothing more. Run: simcat status`);
   }
 }

@@ -26,6 +26,10 @@ const FIXED_SETTINGS = `SET LOCAL standard_conforming_strings = on; SET LOCAL se
 
 const CREATE_JOURNAL = `CREATE TABLE IF NOT EXISTS ${JOURNAL} (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`;
 
+/** A run of an earlier version does not write what a migration adds, such as events. The next run continues it. */
+const END_RUNS =
+  "UPDATE simcat.leases SET token = token + 1, expires_at = clock_timestamp() WHERE expires_at > '-infinity'";
+
 interface MigrateOptions extends Pick<ConnectOptions, "onWait" | "slowAfterMs"> {
   readonly folder?: string;
 }
@@ -70,8 +74,10 @@ async function applyMissing(connection: Connection, schema: Schema) {
   if (await createSchema(connection, "simcat_report")) delete recorded.simcat_report;
   if (state.kind === "behind") await connection.query(CREATE_JOURNAL);
   const before = await readViewGrants(connection);
-  for (const migration of schema.migrations) {
-    if (journal.migrations.includes(migration.folderMillis)) continue;
+  const missing = schema.migrations.filter(({ folderMillis }) => !journal.migrations.includes(folderMillis));
+  // Before the locks of the migrations, for which the run's transactions would wait while they hold the lease.
+  if (journal.migrations.length > 0 && missing.length > 0) await connection.query(END_RUNS);
+  for (const migration of missing) {
     for (const statement of migration.sql) await connection.query(statement);
     await saveMigration(connection, migration);
   }

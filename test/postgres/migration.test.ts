@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createClock } from "../../src/db/clock.ts";
+import { acquireLease } from "../../src/db/lease.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { JOURNAL } from "../../src/db/schema-state.ts";
+import type { LostLeaseError } from "../../src/errors.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
+import { openPool } from "../support/pool.ts";
 import { withOneMore, withViews } from "./migration-folders.ts";
 import { createRole } from "./roles.ts";
 import { DEFINITIONS } from "./schema-definitions.ts";
@@ -40,6 +44,33 @@ test.each([
     expect(onWait.mock.calls).toEqual([[{ code: "waiting_for_database", message: expect.stringMatching(message) }]]);
   },
 );
+
+test.each([
+  [
+    "a migration ends a run of an earlier version",
+    () => withOneMore("CREATE TABLE simcat.later (id int)"),
+    "lost_lease",
+    2,
+  ],
+  ["a changed view ends no run", () => withViews({ libraries: (text) => `${text}-- later` }), "written", 1],
+])("%s, and a released lease stays as it is (fault 283)", async (_, make, expected, token) => {
+  const database = await freshTestDatabase();
+  const pool = await openPool(database);
+  const clock = await createClock(pool, never);
+  const take = (name: string) => acquireLease(pool, clock, { name, holder: "host:1" }, async () => null, never);
+  const { lease: running } = await take("sync 1/2");
+  onTestFinished(() => running.release());
+  await (await take("sync 2/2")).lease.release();
+
+  expect(await migrate(database.url, never, { folder: await make() })).toMatchObject({ applied: 1 });
+
+  const written = running.write({ operation: "writing" }, async () => "written");
+  expect(await written.catch((error: LostLeaseError) => error.code)).toBe(expected);
+  expect(await database.query("SELECT name, token::int FROM simcat.leases ORDER BY name")).toEqual([
+    { name: "sync 1/2", token },
+    { name: "sync 2/2", token: 1 },
+  ]);
+});
 
 test("a migration that fails leaves nothing in an empty database", async () => {
   const database = await freshTestDatabase({ empty: true });
