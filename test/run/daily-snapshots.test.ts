@@ -227,7 +227,7 @@ test("versions and events of a clock that was ahead are moved back when it is co
   expect(await warnings()).toMatchObject([{ code: "versions_moved_back" }, { code: "snapshots_removed" }]);
   expect(await problems()).toEqual([]);
   const [counts] = await database.query(
-    `SELECT count(*) FILTER (WHERE removed_at IS NULL)::int AS live, count(DISTINCT changed_at) BETWEEN 3 AND 5 AS times,
+    `SELECT count(*) FILTER (WHERE removed_at IS NULL)::int AS live, count(DISTINCT changed_at) BETWEEN 3 AND 6 AS times,
        bool_and(changed_at < '2026-03-03 08:10Z' AND first_seen_at <= changed_at) AS ordered,
        (SELECT count(*)::int FROM simcat_report.scenarios_as_of('2026-03-03 08:10Z')) AS as_of,
        (SELECT sum(scenario_change)::int FROM simcat_report.events WHERE seen_at < '2026-03-03 08:10Z') AS sum,
