@@ -57,12 +57,14 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
     "failed",
     { title: "removed", spare: 1 },
   ];
+  const stateOf = (run: RunRow) => (run.status === "running" && !liveRuns.has(run.id) ? "dead" : run.status);
   const rows = runs.map((run) => [
     `${run.id}`,
     formatKind(run),
-    run.status === "running" && !liveRuns.has(run.id) ? "dead" : run.status,
+    stateOf(run),
     formatAgo(run.startedAt, now),
-    formatElapsed((run.finishedAt ?? now).getTime() - run.startedAt.getTime()),
+    // Nothing records when a process died.
+    ["dead", "abandoned"].includes(stateOf(run)) ? "" : formatElapsed(durationOf(run, now)),
     formatInstant(run.startedAt),
     ...[run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
   ]);
@@ -76,15 +78,22 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
   return [formatTable(titles, rows, columns), ...lines].join("\n");
 }
 
+/** In milliseconds; so far if the run has not ended. */
+const durationOf = ({ startedAt, finishedAt }: RunRow, now: Date) =>
+  (finishedAt ?? now).getTime() - startedAt.getTime();
+
 /** The kind of a run and which part of the organization it concerns. */
 export function formatKind({ kind, scope }: RunRow): string {
   if (scope === null) return kind;
   return scope.slice === undefined ? `${kind} (selected)` : `${kind} (slice ${scope.slice})`;
 }
 
+/** About a run that is still marked as running, but whose lease has expired. */
+export const DIED = "the process has ended; the next run marks this as abandoned";
+
 function formatNote({ status, error }: RunRow, live: LiveRun | undefined): string | null {
   if (status === "running") {
-    if (live === undefined) return "the process has ended; the next run marks this as abandoned";
+    if (live === undefined) return DIED;
     const { holder, read, known } = live;
     return `in progress, by ${printable(holder)}; ${formatCount(read)} of ${plural(known, "known library", "known libraries")} read`;
   }
@@ -189,7 +198,7 @@ function toRunRowJson(run: RunRow, { now, liveRuns }: StatusRows) {
     dead: run.status === "running" && live === undefined,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
-    duration_ms: (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
+    duration_ms: durationOf(run, now),
     libraries_read: live?.read ?? run.read,
     libraries_skipped: run.skipped,
     libraries_changed: run.changed,

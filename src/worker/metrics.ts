@@ -11,12 +11,13 @@ const seconds = (at: Date) => at.getTime() / 1000;
 /** By name: the help, and the value in a status. A gauge whose value is null is absent. */
 const GAUGES: Readonly<Record<string, readonly [help: string, read: (status: WorkerStatus) => number | null]>> = {
   last_success_timestamp_seconds: [
-    "When the last good run of all libraries ended; 0 before the first.",
-    ({ basics }) => (basics?.lastGoodRun?.finishedAt == null ? 0 : seconds(basics.lastGoodRun.finishedAt)),
+    "When the last good run of all libraries ended; 0 before the first, absent while that is unknown.",
+    ({ basics }) => (basics?.lastGoodRun === undefined ? null : seconds(basics.lastGoodRun?.finishedAt ?? new Date(0))),
   ],
   seconds_since_last_success: [
-    "Time since the last good run of all libraries ended; +Inf before the first.",
-    ({ sinceGoodRunMs }) => (sinceGoodRunMs ?? Number.POSITIVE_INFINITY) / 1000,
+    "Time since the last good run of all libraries ended; +Inf before the first, absent while that is unknown.",
+    ({ basics, sinceGoodRunMs }) =>
+      basics?.lastGoodRun === undefined ? null : (sinceGoodRunMs ?? Number.POSITIVE_INFINITY) / 1000,
   ],
   complete_as_of_timestamp_seconds: [
     "The time as of which the copy is complete, as in simcat_report.data_complete_as_of; absent while there is none.",

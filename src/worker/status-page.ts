@@ -65,7 +65,8 @@ function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, t
   const aged = (title: string, at: Date | null, detail = "") =>
     card(title, timeOf(at), at && `${formatAgo(at, basics.now())}${detail}`);
   const last = basics.lastGoodRun;
-  cards.push(aged("last good run", last?.finishedAt ?? null, last ? `, run ${last.id}, ${last.status}` : ""));
+  if (last !== undefined)
+    cards.push(aged("last good run", last?.finishedAt ?? null, last ? `, run ${last.id}, ${last.status}` : ""));
   if (figures === null) return cards;
   const { libraries, scenarios, failing, rejects, completeAsOf } = figures;
   return [
@@ -81,9 +82,10 @@ function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, t
 
 const LISTED_RUNS = 10;
 
-function formatSections(basics: Basics, figures: CopyFigures | null): Html {
-  const { runs } = basics;
+function formatSections(basics: Basics, figures: CopyFigures | null): Html | null {
+  const { lastGoodRun, runs } = basics;
   const now = basics.now();
+  if (lastGoodRun === undefined) return null;
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
   const timed = runs.map((run) => withDuration(run, now));
   const drawn = timed.toReversed();
@@ -91,7 +93,8 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html {
     column("run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`),
     column("status", ({ status }) => formatBadge(badgeOf(status))),
     column("started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)),
-    numbers("took", ({ durationMs }) => formatElapsed(durationMs)),
+    // Nothing records when a process died.
+    numbers("took", ({ status, durationMs }) => (status === "abandoned" ? "" : formatElapsed(durationMs))),
     numbers("read", ({ read }) => read),
     numbers("changed", ({ changed }) => changed),
     numbers("failed", ({ failed }) => failed),

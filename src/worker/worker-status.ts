@@ -100,7 +100,8 @@ export function createStatusReader(
     // The next good run of any process ends the trouble, but does not show that this one's configuration is valid.
     const { trouble } = state;
     const isOver = trouble !== null && trouble.code !== "configuration" && (last?.id ?? 0) > trouble.runId;
-    if (trouble !== null && !isOver) add(trouble.code, trouble.message);
+    const isFree = trouble?.code === "busy" && basics?.holder === null;
+    if (trouble !== null && !isOver && !isFree) add(trouble.code, trouble.message);
     else if (last?.status === "held") add("held", last.error ?? "a guard held removals");
     if (last) addContent(figures, isLate, isStale, add);
     return {
@@ -114,7 +115,7 @@ export function createStatusReader(
       now: new Date(),
       nextRun: schedule.next(),
       intervalMs: schedule.intervalMs(),
-      /** Time since the last good run ended; null before the first. */
+      /** Time since the last good run ended; null before the first, and while it is unknown. */
       sinceGoodRunMs,
     };
   };

@@ -365,6 +365,12 @@ test("weeks and months after the last run have no numbers, not zeros (fault 205)
   expect(await numbersOf("storage-freed-by-month.sql")).toEqual([`${month} | 40 days ago | 0 | 0`]);
 });
 
+test("last-runs.sql has no duration of a run whose process died (fault 284)", async () => {
+  await database().query("UPDATE simcat.sync_runs SET status = 'abandoned' WHERE id = 3");
+  const runs = (await answerOf("last-runs.sql")).map((row) => row.split(" | "));
+  expect(runs.map(([id, , , , seconds]) => `${id}: ${seconds}`)).toEqual(["4: 90.5", "3: null", "2: 90.5", "1: 90.5"]);
+});
+
 test("a month between two runs, in which none was, has no freed storage (fault 262)", async () => {
   await database().query("UPDATE simcat.sync_runs SET started_at = $1, finished_at = $1 WHERE id = 1", [ago(100)]);
   const months = (await answerOf("storage-freed-by-month.sql")).map((row) => row.split(" | "));

@@ -19,6 +19,7 @@ const basics = (rest: Partial<Basics> = {}): Basics => ({
   now: () => DATABASE_NOW,
   schema: { kind: "current", version: 2 },
   lastGoodRun: goodRun(5),
+  holder: "host:42",
   runs: [],
   ...rest,
 });
@@ -88,6 +89,7 @@ test.each<[string, () => Facts, unknown[]]>([
   ],
   ["a held last run", held, [true, "held"]],
   ["later trouble takes precedence", () => ({ ...held(), state: trouble("busy", 7) }), [true, "busy"]],
+  ["another run that is over", () => ({ basics: basics({ holder: null }), state: trouble("busy", 7) }), [true]],
   ["trouble of a run after the last good one", () => ({ state: trouble("unauthorized", 8) }), [true, "unauthorized"]],
   ["a later good run ends the trouble", () => ({ state: trouble("unauthorized", 6) }), [true]],
   ["but not a wrong configuration", () => ({ state: trouble("configuration", 6) }), [true, "configuration"]],

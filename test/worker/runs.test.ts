@@ -106,6 +106,23 @@ test("a schema of a later version prevents runs and logs an error, until it matc
   await worker.untilLogged("run_finished", before + 1);
 });
 
+test("runs are unknown, not missing, while the schema is of an earlier version (fault 285)", async () => {
+  const { environment, query } = await syncedFixture(three);
+  const worker = startWorker(environment);
+  await worker.untilReadyz(200);
+  await query("DELETE FROM simcat_migrations.__drizzle_migrations WHERE hash LIKE 'views %'");
+  const { reasons, last_good_run } = await worker.untilReadyz(503, "schema_behind");
+  expect([reasons, last_good_run]).toMatchObject([[{ code: "schema_behind" }], null]);
+  const page = await (await worker.get("/")).text();
+  expect(page).not.toMatch(/No run yet|last good run|never/);
+  expect(await worker.metric("simcat_last_success_timestamp_seconds")).toBeNaN();
+  expect(await worker.metric("simcat_seconds_since_last_success")).toBeNaN();
+
+  await query("DROP SCHEMA simcat, simcat_report, simcat_migrations CASCADE");
+  await worker.untilReadyz(503, "schema_behind", "no_good_run");
+  expect(await (await worker.get("/")).text()).toContain("No run yet");
+});
+
 test("the next run uses a key rotated in its file; a missing file is logged and does not end the worker", async () => {
   const { environment } = await fixture(three);
   const file = join(temporaryDirectory(), "key");
@@ -256,6 +273,40 @@ test("a run that another process held up is no trouble any more when that one ha
   expect((await other.ended).code).toBe(0);
   const { reasons, last_good_run } = await worker.untilReadyz(200);
   expect([reasons, last_good_run]).toMatchObject([[], { id: 1 }]);
+});
+
+test("another run that holds up this one is named only while it is at work (fault 220)", async () => {
+  const gate = gateAfter(0);
+  const { environment, start } = await fixture(three, { onRequest: gate.onRequest });
+  const selected = start(["sync", "--owner", "ann"]);
+  await gate.reached;
+  const worker = startWorker(environment);
+  await worker.untilReadyz(503, "no_good_run", "busy");
+
+  gate.open();
+
+  expect((await selected.ended).code).toBe(0);
+  await vi.waitFor(async () => {
+    expect((await worker.readyz()).body.reasons.map(({ code }) => code)).toEqual(["no_good_run"]);
+  }, WAIT);
+});
+
+test("a run whose process has died is no run in progress, and took an unknown time (fault 284)", async () => {
+  const { environment, query } = await syncedFixture(three);
+  const worker = startWorker(environment);
+  await worker.untilLogged("run_not_due");
+  const page = async () => (await worker.get("/")).text();
+  await query(
+    "INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, version) VALUES ('backfill', 'cli', 'running', now() - interval '3 days', '1')",
+  );
+  await vi.waitFor(async () => expect(await page()).toContain("<small>backfill</small>"), WAIT);
+  const dead = await page();
+  expect(dead).not.toContain("</svg> running");
+  expect(dead).toContain("the process has ended; the next run marks this as abandoned");
+  expect(dead).toContain('<td class="number" data-title="took"></td>');
+
+  await query("UPDATE simcat.leases SET holder = 'elsewhere:1', expires_at = clock_timestamp() + interval '1 hour'");
+  await vi.waitFor(async () => expect(await page()).toContain("</svg> running"), WAIT);
 });
 
 test("a run that has ended is shown at once, however short ago the state was read", async () => {

@@ -23,6 +23,7 @@ const basicsOf = (rest: Partial<Basics> = {}): Basics => ({
   now: () => NOW,
   schema: { kind: "current", version: 1 },
   lastGoodRun: null,
+  holder: null,
   runs: [],
   ...rest,
 });
