@@ -266,6 +266,29 @@ describe("the Grafana dashboard", () => {
     expect(await counted()).toEqual({ panel: [["ann", "3"]], sum: 3 });
   });
 
+  test("shows the results of each selected owner, also of one that ten others surpass (fault 286)", async () => {
+    const admin = await analysts.admin();
+    await admin.query(`
+      INSERT INTO simcat.events (owner, library_name, scenario_id, kind, seen_at, run_id, is_result, service_date, scenarios, results, bytes)
+      SELECT 'owner ' || chr(96 + o), 'Forest', n, 'added', now(), 2, true, now() - interval '1 hour', 1, 1, 0
+      FROM generate_series(1, 11) AS o, generate_series(1, 12 - o) AS n;
+      UPDATE simcat.sync_runs SET finished_at = finished_at - interval '99 days' WHERE id = 1`);
+    const ownersOf = async (selection: Selection) =>
+      (await answer(admin, "Results run, by owner", selection)).map(([, owner]) => String(owner));
+    expect(await ownersOf(EVERYTHING)).toEqual(Array.from("abcdefghij", (letter) => `owner ${letter}`));
+    expect(await ownersOf({ owner: ["owner k"], package: ALL })).toEqual(["owner k"]);
+  });
+
+  test("does not draw how long an abandoned run took, because its end is not known (fault 284)", async () => {
+    const admin = await analysts.admin();
+    const before = await answer(admin, "How long runs took", EVERYTHING);
+    await admin.query(`
+      INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, version)
+      VALUES ('sync', 'cli', 'abandoned', now() - interval '3 days', now(), '1')`);
+    expect(before).toHaveLength(2);
+    expect(await answer(admin, "How long runs took", EVERYTHING)).toEqual(before);
+  });
+
   test("gives the reason of only one reject as an example", async () => {
     const admin = await analysts.admin();
     await admin.query(`
@@ -301,5 +324,18 @@ describe("the Grafana dashboard", () => {
     const [row = []] = await answer(admin, "Storage forecast", { owner: ["eve"], package: ALL });
     const round = (value: number | null) => (value === null ? null : Math.round(value));
     expect([row[0], row[1], ...row.slice(2).map(round)]).toEqual([String(days), basis, ...forecast]);
+  });
+
+  test("forecasts no storage of an owner who has no library any more (fault 246)", async () => {
+    const admin = await analysts.admin();
+    await admin.query(`
+      INSERT INTO simcat.snapshot_days (day, run_id, taken_at)
+      SELECT (now() AT TIME ZONE 'UTC')::date - ago, 1, now() FROM generate_series(0, 39) AS ago
+      ON CONFLICT DO NOTHING;
+      INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread)
+      SELECT (now() AT TIME ZONE 'UTC')::date - ago, 'eve', is_there, 0, 0, is_there * 40000, 0
+      FROM generate_series(0, 39) AS ago, LATERAL (SELECT (ago > 0)::int AS is_there) AS now_or_then`);
+    const rows = await answer(admin, "Storage forecast", { owner: ["eve"], package: ALL });
+    expect(rows).toEqual([["40", "no library is left", null, null, null, null, null]]);
   });
 });
