@@ -95,6 +95,26 @@ describe("check", () => {
     });
   });
 
+  test("only warns when the service fails for the first library, and not for the second (fault 287)", async () => {
+    const { environment, service } = await fixture(ORGANIZATION);
+    service.always({ owner: "ann" }, { kind: "status", status: 500 });
+    const { exitCode, line } = await checked(environment);
+    expect(exitCode).toBe(0);
+    expect(line("content")).toMatchObject({
+      result: "warn",
+      text: "bo/Lib can be read: metadata and 0 scenarios; others cannot",
+      details: [expect.stringMatching(/^ann\/Lib: .*\(server_error\)$/)],
+    });
+
+    service.always({ operation: "scenarios" }, { kind: "status", status: 500 });
+    const { line: failed } = await checked(environment);
+    expect(failed("content")).toMatchObject({
+      result: "fail",
+      exit_code: 69,
+      hint: "try again later; if it lasts, ask the service's operators",
+    });
+  });
+
   test("blames the proxy that refuses connections, not the service (fault 24)", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const { exitCode, line, printed } = await checked({

@@ -81,12 +81,15 @@ async function checkContent(service: Service, listing: Listing, signal: AbortSig
       signal.throwIfAborted();
       if (!(error instanceof ContentError)) return [failedBy("content", error)];
       failed.push({ key, error });
-      if (contentExitCode(error) === EXIT.sourceUnavailable) break;
+      // A service that is silent or refuses requests would be waited for again.
+      if (contentExitCode(error) === EXIT.sourceUnavailable && error.code !== "server_error") break;
     }
   }
   const [first, ...others] = failed;
   if (first === undefined) return [];
-  const hint = "check that SIMCAT_BASE_URL is the service's, and what the key may read";
+  const hint = first.error.unavailable
+    ? "try again later; if it lasts, ask the service's operators"
+    : "check that SIMCAT_BASE_URL is the service's, and what the key may read";
   const line = fail("content", contentExitCode(first.error), describeFailed(first), hint);
   return [{ ...line, details: others.map(describeFailed) }];
 }
