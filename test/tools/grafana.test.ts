@@ -303,6 +303,16 @@ describe("the Grafana dashboard", () => {
     ]);
   });
 
+  test("lists libraries whose removal is held, which Libraries behind counts", async () => {
+    const admin = await analysts.admin();
+    await admin.query("UPDATE simcat.library_sync SET removal_held_at = now() WHERE library_name = 'Forest'");
+    const title = "Libraries that fail, have rejects, are held or not settled";
+    const rows = await answer(admin, title, of("ann", "landscape"));
+    expect(rows.map(([owner, name]) => `${owner}/${name}`)).toEqual(["ann/Forest"]);
+    expect(rows[0]?.[6]).toBeInstanceOf(Date);
+    expect(await answer(admin, "Libraries behind", EVERYTHING)).toEqual([["1"]]);
+  });
+
   test("does not count a date in the future as recent work (fault 128)", async () => {
     const reader = await analysts.reader();
     expect(await answer(reader, "Active libraries", of("bob", "(none)"))).toEqual([["0"]]);
