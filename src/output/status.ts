@@ -209,7 +209,7 @@ function toRunRowJson(run: RunRow, { now, liveRuns }: StatusRows) {
 }
 
 /** The next step after a run with this status; null if it needs none. */
-const AFTER: Readonly<Record<Exclude<RunStatus, "running">, string | null>> = {
+const AFTER = {
   ok: null,
   partial: null,
   held: "simcat sync --dry-run shows the held removals; if they are right, run simcat sync --allow-removals",
@@ -221,7 +221,7 @@ const AFTER: Readonly<Record<Exclude<RunStatus, "running">, string | null>> = {
   lost_lease: "run simcat sync; it continues from what is stored",
   abandoned: "run simcat sync; it continues from what is stored",
   failed: "the log of that run has the details; what it stored is consistent: run simcat sync",
-};
+} satisfies Readonly<Record<Exclude<RunStatus, "running">, string | null>>;
 
 /** What to do after a run with this status; null if nothing. */
 export const remedyAfter = (status: RunStatus): string | null => (status === "running" ? null : AFTER[status]);
@@ -239,13 +239,18 @@ function nextStep({ now, runs, liveRuns, lastGoodRun, slices, failing, rejects }
   const after = AFTER[last.status];
   if (after !== null) return after;
   if (last.scope?.slice !== undefined) return afterSlice(last.scope.slice, slices);
-  if (lastGoodRun === null) return "only selected libraries have been synced: run simcat sync for all of them";
+  const whole = runs.find(({ scope }) => scope === null) ?? lastGoodRun;
+  if (whole === null) return "only selected libraries have been synced: run simcat sync for all of them";
+  if (last.scope !== null) {
+    if (whole.id > (lastGoodRun?.id ?? 0)) return "run simcat sync, because the last run of all libraries was not good";
+    if (whole.status === "held") return AFTER.held;
+  }
   const [failed] = failing.shown;
   if (failed !== undefined)
     return `${formatExplainCommand(failed)} has the details and says when the library is read again`;
-  if (now.getTime() - lastGoodRun.startedAt.getTime() > OLD_AFTER_MS)
+  if (lastGoodRun !== null && now.getTime() - lastGoodRun.startedAt.getTime() > OLD_AFTER_MS)
     return "run simcat sync, because the last good run is old; simcat start keeps the copy up to date";
-  if (rejects.total === 0) return "nothing; simcat start keeps the copy up to date";
+  if (rejects.total === 0 && lastGoodRun !== null) return "nothing; simcat start keeps the copy up to date";
   const [rejected] = rejects.shown.flatMap(({ owner, name }) =>
     owner === null || name === null ? [] : { owner, name },
   );

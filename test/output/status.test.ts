@@ -97,6 +97,28 @@ test("a copy whose last good run is over 26 hours ago needs a run (fault 212)", 
   );
 });
 
+test("after a run of some libraries the last run of all of them says what to do (fault 212)", () => {
+  const selected = run(14, { scope: { libraries: [], owners: ["ann"] } });
+  const nextAfter = (whole: RunRow, good: RunRow) =>
+    text({ runs: [selected, whole, run(12)], lastGoodRun: good }).at(-1);
+  const held = run(13, { status: "held", error: "5 of 9 would be marked removed" });
+  expect(nextAfter(held, held)).toBe(
+    "next: simcat sync --dry-run shows the held removals; if they are right, run simcat sync --allow-removals",
+  );
+  const bad = "next: run simcat sync, because the last run of all libraries was not good";
+  expect(nextAfter(run(13, { status: "unauthorized", error: "401" }), run(12))).toBe(bad);
+  expect(nextAfter(run(13, { status: "partial" }), run(12))).toBe(bad);
+  expect(nextAfter(run(13), run(13))).toBe("next: nothing; simcat start keeps the copy up to date");
+});
+
+test("a run of everything that could read no entry was not one of selected libraries (fault 212)", () => {
+  const group = { kind: "listing", code: "missing_field", count: 2, firstSeenAt: ago(5) };
+  const rejects = { total: 2, groups: 1, shown: [{ owner: null, name: null, ...group }] };
+  expect(text({ runs: [run(1, { status: "partial" })], lastGoodRun: null, rejects }).at(-1)).toBe(
+    "next: simcat check shows why entries of the listing cannot be stored",
+  );
+});
+
 test("before the first run it prints the first command to run", () => {
   const nothing = { live: 0, removed: 0, neverStored: 0, settled: 0, oldestContentReadAt: null };
   expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([
@@ -210,11 +232,12 @@ test.each([
 
 test("if only selected libraries were synced, the next step is a sync of all of them", () => {
   const libraries = { ...QUIET.libraries, neverStored: 2 };
-  expect(text({ lastGoodRun: null, libraries }).slice(0, 2)).toEqual([
+  const runs = [run(12, { scope: { libraries: [], owners: ["ann"] } })];
+  expect(text({ runs, lastGoodRun: null, libraries }).slice(0, 2)).toEqual([
     "last good run  none yet",
     "libraries      212 live, 4 removed, 2 listed and never stored",
   ]);
-  expect(text({ lastGoodRun: null }).at(-1)).toBe(
+  expect(text({ runs, lastGoodRun: null }).at(-1)).toBe(
     "next: only selected libraries have been synced: run simcat sync for all of them",
   );
 });
