@@ -57,14 +57,13 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
     "failed",
     { title: "removed", spare: 1 },
   ];
-  const stateOf = (run: RunRow) => (run.status === "running" && !liveRuns.has(run.id) ? "dead" : run.status);
   const rows = runs.map((run) => [
     `${run.id}`,
     formatKind(run),
-    stateOf(run),
+    run.isDead ? "dead" : run.status,
     formatAgo(run.startedAt, now),
     // Nothing records when a process died.
-    ["dead", "abandoned"].includes(stateOf(run)) ? "" : formatElapsed(durationOf(run, now)),
+    run.isDead || run.status === "abandoned" ? "" : formatElapsed(durationOf(run, now)),
     formatInstant(run.startedAt),
     ...[run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
   ]);
@@ -91,9 +90,9 @@ export function formatKind({ kind, scope }: RunRow): string {
 /** About a run that is still marked as running, but whose lease has expired. */
 export const DIED = "the process has ended; the next run marks this as abandoned";
 
-function formatNote({ status, error }: RunRow, live: LiveRun | undefined): string | null {
-  if (status === "running") {
-    if (live === undefined) return DIED;
+function formatNote({ isDead, error }: RunRow, live: LiveRun | undefined): string | null {
+  if (isDead) return DIED;
+  if (live !== undefined) {
     const { holder, read, known } = live;
     return `in progress, by ${printable(holder)}; ${formatCount(read)} of ${plural(known, "known library", "known libraries")} read`;
   }
@@ -195,7 +194,7 @@ function toRunRowJson(run: RunRow, { now, liveRuns }: StatusRows) {
     kind: run.kind,
     scope: run.scope,
     status: run.status,
-    dead: run.status === "running" && live === undefined,
+    dead: run.isDead,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
     duration_ms: durationOf(run, now),

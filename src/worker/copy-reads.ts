@@ -1,13 +1,11 @@
 import { withTimeout } from "../async.ts";
 import { readNow } from "../db/clock.ts";
 import { type Connection, oneRow, type Pool } from "../db/connect.ts";
-import { leaseOfScopeSql } from "../db/lease-names.ts";
 import { readCopyCounts } from "../db/read/read-status.ts";
 import { type RunRow, readHolder, readLastGoodRun, readRecentRuns } from "../db/read/recent-runs.ts";
 import { readSchemaState, type Schema, type SchemaState } from "../db/schema-state.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { toError } from "../errors.ts";
-import { DIED } from "../output/status.ts";
 
 /** The facts that a probe waits for. Reading them touches only small tables, however large the copy is. */
 export type Basics = Awaited<ReturnType<typeof readBasics>>;
@@ -52,39 +50,14 @@ async function readBasics(connection: Connection, own: Schema) {
   /** The present by the database's clock, which advances while the database is silent. */
   const now = () => new Date(performance.now() + ahead);
   const schema: SchemaState = await readSchemaState(connection, own);
-  return { now, schema, ...(await readRuns(connection, schema)) };
-}
-
-interface Runs {
-  /** Null before the first; undefined if this program cannot read the schema. */
-  readonly lastGoodRun: RunRow | null | undefined;
-  /** The holder of a live lease; null if there is none. */
-  readonly holder: string | null;
+  const isReadable = schema.kind === "current" || schema.kind === "newer";
+  /** Null before the first; undefined if it is unknown, because the schema is older than this program. */
+  const lastGoodRun = isReadable ? await readLastGoodRun(connection) : schema.version === 0 ? null : undefined;
+  /** Of a live lease; null if there is none. */
+  const holder = isReadable ? await readHolder(connection, "tables") : null;
   /** Newest first. */
-  readonly runs: readonly RunRow[];
-}
-
-async function readRuns(connection: Connection, { kind, version }: SchemaState): Promise<Runs> {
-  const isReadable = kind === "current" || kind === "newer";
-  // A database without simcat has no runs.
-  if (!isReadable) return { lastGoodRun: version === 0 ? null : undefined, holder: null, runs: [] };
-  return {
-    lastGoodRun: await readLastGoodRun(connection),
-    holder: await readHolder(connection, "tables"),
-    runs: await abandonDead(connection, await readRecentRuns(connection, SHOWN_RUNS)),
-  };
-}
-
-/** The runs whose processes have died, as the next run will mark them: their leases have expired. */
-async function abandonDead(connection: Connection, runs: readonly RunRow[]): Promise<readonly RunRow[]> {
-  const running = runs.filter(({ status }) => status === "running").map(({ id }) => id);
-  if (running.length === 0) return runs;
-  const { rows: dead } = await connection.query<{ id: number }>(
-    `SELECT id FROM simcat.sync_runs r WHERE id = ANY ($1::int8[]) AND NOT EXISTS (
-       SELECT FROM simcat.leases WHERE name = ${leaseOfScopeSql("r.scope")} AND expires_at > clock_timestamp())`,
-    [running],
-  );
-  return runs.map((run) => (dead.some(({ id }) => id === run.id) ? { ...run, status: "abandoned", error: DIED } : run));
+  const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, SHOWN_RUNS) : [];
+  return { now, schema, lastGoodRun, holder, runs };
 }
 
 /** Fails if the role may not read the views of simcat_report, or if their tables are locked. */

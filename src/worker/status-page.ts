@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { formatAgo, formatCount, formatElapsed, plural } from "../format.ts";
-import { formatKind } from "../output/status.ts";
+import { DIED, formatKind } from "../output/status.ts";
 import {
   badgeOf,
   card,
@@ -87,13 +87,14 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html | nul
   const now = basics.now();
   if (lastGoodRun === undefined) return null;
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
-  const timed = runs.map((run) => withDuration(run, now));
+  // As the next run will mark it. Nothing records when a process died.
+  const known = runs.map((run) => (run.isDead ? { ...run, status: "abandoned" as const, error: DIED } : run));
+  const timed = known.map((run) => withDuration(run, now));
   const drawn = timed.toReversed();
   const table = htmlTable(timed.slice(0, LISTED_RUNS), [
     column("run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`),
     column("status", ({ status }) => formatBadge(badgeOf(status))),
     column("started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)),
-    // Nothing records when a process died.
     numbers("took", ({ status, durationMs }) => (status === "abandoned" ? "" : formatElapsed(durationMs))),
     numbers("read", ({ read }) => read),
     numbers("changed", ({ changed }) => changed),

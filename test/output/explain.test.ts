@@ -25,6 +25,7 @@ const LAST_RUN = {
   kind: "sync",
   scope: null,
   status: "ok",
+  isDead: false,
   startedAt: ago(30),
   finishedAt: ago(29),
   read: 0,

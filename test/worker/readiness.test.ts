@@ -10,6 +10,7 @@ const DATABASE_NOW = new Date("2031-01-01T00:00:00Z");
 const ago = (minutes: number) => new Date(DATABASE_NOW.getTime() - minutes * MINUTE);
 
 const goodRun = (minutesAgo: number, status: RunRow["status"] = "ok"): RunRow => ({
+  isDead: false,
   ...{ id: 7, kind: "sync", scope: null, read: 1, skipped: 0, changed: 0, failed: 0, removed: 0 },
   ...{ status, startedAt: ago(minutesAgo + 1), finishedAt: ago(minutesAgo) },
   error: status === "ok" ? null : "5 of 9 would be marked removed",

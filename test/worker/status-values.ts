@@ -45,6 +45,7 @@ export const emptyStatus: WorkerStatus = {
 const STATUSES = ["ok", "partial", "held", "source_unavailable", "interrupted", "unauthorized", "abandoned"] as const;
 
 const run = (id: number, status: RunStatus, minutesAgo: number): RunRow => ({
+  isDead: false,
   id,
   kind: "sync",
   scope: null,

@@ -11,6 +11,8 @@ type StoredRun = typeof syncRuns.$inferSelect;
 export interface RunRow extends Pick<StoredRun, "id" | "kind" | "startedAt" | "finishedAt" | "error"> {
   readonly scope: Scope | null;
   readonly status: RunStatus;
+  /** It is still marked as running, but its lease has expired. No view shows the leases, so for a reader of the views no run has died. */
+  readonly isDead: boolean;
   /** Numbers of libraries. */
   readonly read: number;
   readonly skipped: number;
@@ -19,8 +21,12 @@ export interface RunRow extends Pick<StoredRun, "id" | "kind" | "startedAt" | "f
   readonly removed: number;
 }
 
+/** Of a run `r`. */
+const LIVE_LEASE = `SELECT holder FROM simcat.leases
+  WHERE name = ${leaseOfScopeSql("r.scope")} AND expires_at > clock_timestamp()`;
+
 const selectRuns = (source: ReadSource, condition: string) => `
-SELECT id, kind, scope, status, started_at AS "startedAt", finished_at AS "finishedAt", libraries_read AS read,
+SELECT id, kind, scope, status, ${source === "views" ? "false" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead", started_at AS "startedAt", finished_at AS "finishedAt", libraries_read AS read,
   libraries_skipped AS skipped, libraries_changed AS changed, libraries_failed AS failed, libraries_removed AS removed, error
 FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
 
@@ -59,18 +65,13 @@ export interface LiveRun {
   readonly known: number;
 }
 
-/**
- * The runs in progress, by their ids. Any other run that is still `running` is dead. No view shows the leases, so for a reader
- * of the views each of them counts as alive.
- */
+/** The runs in progress, by their ids. */
 export async function readLiveRuns(connection: Connection, source: ReadSource): Promise<ReadonlyMap<number, LiveRun>> {
-  const lease = `SELECT holder FROM simcat.leases
-    WHERE name = ${leaseOfScopeSql("r.scope")} AND expires_at > clock_timestamp()`;
   // OFFSET 0 computes the hash of each key once.
   const { rows } = await connection.query<LiveRun>(`
     WITH live AS (
       SELECT * FROM (
-        SELECT id, scope->>'slice' AS slice, started_at, ${source === "views" ? `'${NOT_VISIBLE}'` : `(${lease})`} AS holder
+        SELECT id, scope->>'slice' AS slice, started_at, ${source === "views" ? `'${NOT_VISIBLE}'` : `(${LIVE_LEASE})`} AS holder
         FROM ${STORED_ROWS[source].sync_runs} r WHERE status = 'running'
       ) AS running WHERE holder IS NOT NULL
     )
