@@ -3,6 +3,7 @@ import { readStatus, type StatusRows } from "../db/read/read-status.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { formatJson } from "../format.ts";
 import { formatStatus, toStatusJson } from "../output/status.ts";
+import { widthOf } from "../output/table.ts";
 import { wrapText } from "../output/wrap.ts";
 import { isSettled } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
@@ -56,6 +57,12 @@ async function untilStopped(stop: AbortSignal, show: () => Promise<void>): Promi
 /** The first lines of a text that fit on a terminal, above the cursor, and the last one, which says what to do. */
 function fitScreen(text: string, { columns, rows }: Context["terminal"]): string {
   const wrap = (part: string) => wrapText(part, columns).split("\n");
+  // A word that is wider than the terminal takes several rows.
+  const heightOf = (lines: readonly string[]) =>
+    lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
   const [lines, last] = [wrap(text), wrap(text.slice(text.lastIndexOf("\n") + 1))];
-  return (lines.length < rows ? lines : [...lines.slice(0, rows - 2 - last.length), "…", ...last]).join("\n");
+  if (heightOf(lines) < rows) return lines.join("\n");
+  const room = rows - 2 - heightOf(last);
+  const fitting = lines.filter((_, index) => heightOf(lines.slice(0, index + 1)) <= room);
+  return [...fitting, "…", ...last].join("\n");
 }

@@ -1,6 +1,7 @@
 import { formatCount, formatElapsed } from "../format.ts";
 import type { ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
+import { truncate } from "./table.ts";
 
 /** A terminal with a line that is redrawn. */
 export interface Screen {
@@ -11,7 +12,7 @@ export interface Screen {
 
 /** Overwrites the line before clearing its rest, because clearing it first would flicker. */
 function drawLine({ terminal, draw }: Screen, text: string): void {
-  draw(`\r${text.slice(0, Math.max(10, terminal.columns - 1))}\x1b[K`);
+  draw(`\r${truncate(text, Math.max(10, terminal.columns - 1))}\x1b[K`);
 }
 
 export function clearLine({ draw }: Pick<Screen, "draw">): void {

@@ -1,6 +1,8 @@
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
 import { status } from "../../src/cli/status.ts";
+import { widthOf } from "../../src/output/table.ts";
 import { callCli, createContext, type Environment, runSync } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
@@ -116,6 +118,31 @@ describe("status", () => {
     };
     expect(await runProgram({ ...context, print, terminal }, ["status", "--watch"])).toBe(0);
     expect(ends).toEqual(["next: nothing; simcat start keeps the copy up to date", "  copy up to date"]);
+  });
+
+  test("--watch counts the rows of a long command and fits a low window (fault 234)", async () => {
+    const database = await freshTestDatabase();
+    for (const _ of [1, 2, 3]) await insertRun(database, "partial", 3);
+    await database.query(`INSERT INTO simcat.library_sync (owner, library_name, failures, last_failed_at, last_error)
+      VALUES ('ann', '${"x".repeat(200)}', 1, now(), 'timeout: …')`);
+    const rowsOf = async (rows: number) => {
+      const stop = new AbortController();
+      const context = createContext({ DATABASE_URL: database.url }, stop.signal);
+      let screen = "";
+      const print = (text: string) => {
+        screen = stripVTControlCharacters(text);
+        stop.abort(new Error("enough"));
+      };
+      const terminal = { isOut: true, isErr: false, rows, columns: 80 };
+      await runProgram({ ...context, print, terminal }, ["status", "--watch"]);
+      const lines = screen.split("\n");
+      expect(lines.at(-1)).toBe("  has the details and says when the library is read again");
+      return lines.map((line) => Math.max(1, Math.ceil(widthOf(line) / 80))).reduce((sum, height) => sum + height);
+    };
+    expect(await rowsOf(40)).toBe(20);
+    expect(await rowsOf(16)).toBe(15);
+    // The advice takes five.
+    expect(await rowsOf(5)).toBe(6);
   });
 
   test("distinguishes a live run from a dead one by the lease", async () => {

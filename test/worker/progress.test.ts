@@ -1,5 +1,7 @@
+import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createProgressLine, formatProgress } from "../../src/output/progress.ts";
+import { widthOf } from "../../src/output/table.ts";
 
 const silent = { progress: () => {}, waiting: () => {} };
 
@@ -35,15 +37,28 @@ test("on a terminal it overwrites one line that fits the width, and clears it at
   expect(drawn).toBe("");
   line.event({ kind: "stored", key });
   vi.advanceTimersByTime(1);
-  expect(drawn).toBe("\r1/4 libraries (25 %), 5\u001b[K");
+  expect(drawn).toBe("\r1/4 libraries (25 %), …\u001b[K");
   line.event({ kind: "failed", key, code: "timeout", message: "" });
   vi.advanceTimersByTime(200);
   line.end();
-  expect(drawn.endsWith("\r2/4 libraries (50 %), 5\u001b[K\r\u001b[K")).toBe(true);
+  expect(drawn.endsWith("\r2/4 libraries (50 %), …\u001b[K\r\u001b[K")).toBe(true);
   expect(drawn).not.toContain("\n");
   const ended = drawn;
   vi.advanceTimersByTime(10_000);
   expect(drawn).toBe(ended);
+});
+
+test("a line with wide characters fits the width too (fault 234)", () => {
+  let drawn = "";
+  const line = createProgressLine({ terminal: { columns: 60 }, draw: (text) => (drawn += text) }, silent);
+  line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
+  const reason = "answered 503 (it said 「混雑しています。しばらくしてからもう一度お試しください」)";
+  line.service({ kind: "retry", operation: "listing", delayMs: 5_000, reason });
+  vi.advanceTimersByTime(200);
+  line.end();
+  expect(drawn).toContain("混雑");
+  const shown = drawn.split("\r").map((text) => stripVTControlCharacters(text));
+  expect(Math.max(...shown.map(widthOf))).toBeLessThan(60);
 });
 
 test("without a terminal it logs a line at intervals", () => {
