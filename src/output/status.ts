@@ -65,7 +65,7 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
     // Nothing records when a process died.
     run.isDead || run.status === "abandoned" ? "" : formatElapsed(durationOf(run, now)),
     formatInstant(run.startedAt),
-    ...[run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
+    ...[liveRuns.get(run.id)?.read ?? run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
   ]);
   const notes = runs
     .filter(({ id }) => liveRuns.has(id) || id >= (lastGoodRun?.id ?? 0))
@@ -107,14 +107,15 @@ function formatFailing({ failing, now }: StatusRows, columns: number, look: Look
   const reasons = failing.shown.map((library) => library.reason ?? formatKey(library));
   const firsts = failing.shown.filter((_, index) => reasons.indexOf(reasons[index] ?? "") === index);
   const rows = firsts.map((library) => {
-    const { owner, name, failures, lastFailedAt, lastSuccessAt, lastError, alike = 1 } = library;
+    const { owner, name, failures, lastFailedAt, lastSuccessAt, lastError, removalHeldAt, alike = 1 } = library;
     const nextTry = nextTryOf(library);
+    const isDue = nextTry === null || nextTry <= now;
     return [
       // The number first, because a narrow terminal cuts the end.
       (alike > 1 ? `${formatCount(alike)}, such as ` : "") + formatKey({ owner, name }),
       formatCount(failures),
       lastFailedAt === null ? "" : formatAgo(lastFailedAt, now),
-      nextTry === null || nextTry <= now ? "next run" : formatAgo(nextTry, now),
+      removalHeldAt === null ? (isDue ? "next run" : formatAgo(nextTry, now)) : "none: held",
       lastSuccessAt === null ? "never" : formatAgo(lastSuccessAt, now),
       lastError ?? "",
     ];

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { formatAgo, formatCount, formatElapsed, plural } from "../format.ts";
+import { formatAgo, formatCount, plural } from "../format.ts";
 import { DIED, formatKind } from "../output/status.ts";
 import {
   badgeOf,
@@ -18,7 +18,7 @@ import {
 } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
-import { runsFigure, unsuccessfulRuns, withDuration } from "../report/html/runs-figure.ts";
+import { formatDuration, runsFigure, unsuccessfulRuns, withDuration } from "../report/html/runs-figure.ts";
 import type { Basics, CopyFigures } from "./copy-reads.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
@@ -87,7 +87,7 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html | nul
   const now = basics.now();
   if (lastGoodRun === undefined) return null;
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
-  // As the next run will mark it. Nothing records when a process died.
+  // As the next run will mark it.
   const known = runs.map((run) => (run.isDead ? { ...run, status: "abandoned" as const, error: DIED } : run));
   const timed = known.map((run) => withDuration(run, now));
   const drawn = timed.toReversed();
@@ -95,7 +95,7 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html | nul
     column("run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`),
     column("status", ({ status }) => formatBadge(badgeOf(status))),
     column("started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)),
-    numbers("took", ({ status, durationMs }) => (status === "abandoned" ? "" : formatElapsed(durationMs))),
+    numbers("took", formatDuration),
     numbers("read", ({ read }) => read),
     numbers("changed", ({ changed }) => changed),
     numbers("failed", ({ failed }) => failed),

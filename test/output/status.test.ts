@@ -44,7 +44,7 @@ type FailingLibrary = StatusRows["failing"]["shown"][number];
 /** A library that failed five minutes ago, and was never stored. */
 const failing = (owner: string, name: string, rest: Partial<FailingLibrary> = {}): FailingLibrary => ({
   ...{ owner, name, failures: 1, lastError: "timeout: …" },
-  ...{ lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60) },
+  ...{ lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60), removalHeldAt: null },
   ...rest,
 });
 
@@ -132,7 +132,7 @@ test("a run whose lease has expired is dead since an unknown time, another is at
   const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null, read: 0, skipped: 0, changed: 0 })];
   expect(text({ runs, liveRuns: liveRun(13, { read: 12, known: 1300 }) }).slice(6)).toEqual([
     "run  kind  status   started    took        at                    read  skipped  changed  failed  removed",
-    " 13  sync  running  2 min ago  2 min 00 s  2026-07-01T11:58:00Z     0        0        0       0        0",
+    " 13  sync  running  2 min ago  2 min 00 s  2026-07-01T11:58:00Z    12        0        0       0        0",
     "run 13: in progress, by host:42; 12 of 1,300 known libraries read",
     "",
     "next: wait for the run in progress, then run simcat status again",
@@ -188,17 +188,19 @@ test("failing libraries with the same error share a line, whose number is never 
   expect(text({ failing: { total: 55, shown } }, 66)).toContainEqual(expect.stringMatching(/^52, .*… +4 /));
 });
 
-test("failing libraries are shown with the age of their last good copy, the rest as a number", () => {
+test("failing libraries are shown with the age of their last good copy, the rest as a number (fault 288)", () => {
   const shown = [
     failing("ann", "Q1/Q2 50% done", { failures: 3, lastError: "not_found: GET … answered 404\u001b[2J" }),
     failing("bo", "Lib", { lastSuccessAt: ago(600), bookmarkSeenAt: ago(600) }),
+    failing("cy", "Gone", { removalHeldAt: ago(1) }),
   ];
   expect(text({ failing: { total: 5, shown } }).slice(9)).toEqual([
     "5 libraries fail",
-    "library                 in a row  failed     next try   last good copy  error",
-    "ann/Q1%2FQ2 50%25 done         3  5 min ago  in 10 min  never           not_found: GET … answered 404\\u001b[2J",
-    "bo/Lib                         1  5 min ago  next run   10 h ago        timeout: …",
-    "… and 3 more",
+    "library                 in a row  failed     next try    last good copy  error",
+    "ann/Q1%2FQ2 50%25 done         3  5 min ago  in 10 min   never           not_found: GET … answered 404\\u001b[2J",
+    "bo/Lib                         1  5 min ago  next run    10 h ago        timeout: …",
+    "cy/Gone                        1  5 min ago  none: held  never           timeout: …",
+    "… and 2 more",
     "",
     "next: simcat explain 'ann/Q1%2FQ2 50%25 done' has the details and says when the library is read again",
   ]);

@@ -378,6 +378,17 @@ describe("the report", () => {
     expect(section.match(/<td data-title="run">/g)).toHaveLength(8);
   });
 
+  test("says of no run that died how long it took, because nothing records it (fault 284)", () => {
+    const ended = hugeRows.runs.map((run) => ({ ...run, status: "ok" as const }));
+    const died = { status: "abandoned" as const, durationMs: null };
+    const runs = ended.map((run, at) => (at === ended.length - 1 ? { ...run, ...died } : run));
+    const section = sectionOf(format({ ...hugeRows, since: utc("2026-11-20T12:03:20"), runs }).page, "runs");
+    expect(section).toContain("7 ok</span>");
+    const [, item] = /abandoned<.span>(.*?)<.li>/s.exec(section) ?? [];
+    expect(item).toMatch(/started (?!.*took)/s);
+    expect(section).toContain('<td class="number" data-title="took"></td>');
+  });
+
   test.each([
     [1, "One run, at 20 Nov 2026, 13:48 (UTC), took 4.0 s.", 0],
     [4, "4 runs, from 20 Nov 2026, 13:03 to 20 Nov 2026, 13:48 (UTC), took 0.4 s to 4.0 s.", 0],

@@ -60,7 +60,14 @@ const endedAgo = (minutes: number) => ({ basics: basics({ lastGoodRun: goodRun(m
 const held = () => ({ basics: basics({ lastGoodRun: goodRun(1, "held") }) });
 const never = () => ({ basics: basics({ lastGoodRun: null }) });
 const gone = { error: new Error("no secret") };
-const failed = { owner: "ann", failures: 3, lastFailedAt: null, lastSuccessAt: null, bookmarkSeenAt: null };
+const failed = {
+  owner: "ann",
+  failures: 3,
+  lastFailedAt: null,
+  lastSuccessAt: null,
+  bookmarkSeenAt: null,
+  removalHeldAt: null,
+};
 const shown = ["A", "B/C", "D", "E"].map((name) => ({ ...failed, name, lastError: "down" }));
 const failing = { total: 5, shown };
 

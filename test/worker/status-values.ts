@@ -79,6 +79,7 @@ export function failingStatus(names: readonly string[], total = names.length): W
         failures: 7 * at + 1,
         lastFailedAt: ago(1),
         bookmarkSeenAt: null,
+        removalHeldAt: null,
         lastSuccessAt: at < 3 ? null : ago(180 * at),
         lastError: `server_error: GET /user/x/lib/${"y".repeat(300)} answered 500 after 5 attempts`,
       })),

@@ -106,14 +106,17 @@ async function readFailing(connection: Connection, source: ReadSource) {
   // The views show no moment at which the date was first listed. The run that lists a new date tries the library at once.
   const seenAt = source === "tables" ? "bookmark_seen_at" : "NULL::timestamptz";
   const { rows: shown } = await connection.query<
-    Pick<SyncRow, "owner" | "failures" | "lastFailedAt" | "lastSuccessAt" | "bookmarkSeenAt" | "lastError"> & {
+    Pick<
+      SyncRow,
+      "owner" | "failures" | "lastFailedAt" | "lastSuccessAt" | "bookmarkSeenAt" | "lastError" | "removalHeldAt"
+    > & {
       name: string;
       reason?: string | null;
       alike?: number;
     }
   >(
     `SELECT owner, library_name AS name, failures, last_failed_at AS "lastFailedAt", last_success_at AS "lastSuccessAt",
-       ${seenAt} AS "bookmarkSeenAt", last_error AS "lastError",
+       ${seenAt} AS "bookmarkSeenAt", last_error AS "lastError", removal_held_at AS "removalHeldAt",
        ${FAILURE_REASON} AS reason, count(*) OVER (PARTITION BY ${FAILURE_REASON}) AS alike
      FROM ${failing} ORDER BY last_success_at NULLS FIRST, owner, library_name LIMIT ${MAX_SHOWN}`,
   );

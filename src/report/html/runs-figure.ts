@@ -8,13 +8,17 @@ import { plot, timeAxis, UPWARD } from "../charts.ts";
 import { badgeOf, errorText, formatBadge, formatMinute, listOf, shapeAt, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
 
-export type DrawnRun = Pick<RunRow, "id" | "kind" | "status" | "startedAt" | "error"> & { readonly durationMs: number };
+export interface DrawnRun extends Pick<RunRow, "id" | "kind" | "status" | "startedAt" | "error"> {
+  /** So far if it has not ended; null if its process died, because nothing records when. */
+  readonly durationMs: number | null;
+}
 
-/** The run with its duration, so far if it has not ended. */
 export const withDuration = (run: RunRow, now: Date) => ({
   ...run,
-  durationMs: (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
+  durationMs: run.status === "abandoned" ? null : (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
 });
+
+export const formatDuration = ({ durationMs }: DrawnRun) => (durationMs === null ? "" : formatElapsed(durationMs));
 
 const MAX_LISTED_RUNS = 5;
 
@@ -31,11 +35,14 @@ const MEANINGS = {
 /** Fewer dots show no pattern. */
 const MIN_DRAWN_RUNS = 5;
 
+type TimedRun = DrawnRun & { readonly durationMs: number };
+
 /**
  * Runs by their start and duration, the oldest first. A few runs are a sentence.
  * @param total how many there are, if that is more
  */
-export function runsFigure(runs: readonly DrawnRun[], total = 0): Html | null {
+export function runsFigure(drawn: readonly DrawnRun[], total = 0): Html | null {
+  const runs = drawn.filter((run): run is TimedRun => run.durationMs !== null);
   const [first, last] = [runs[0], runs.at(-1)];
   if (first === undefined || last === undefined) return null;
   const [from, to] = [formatMinute(first.startedAt), formatMinute(last.startedAt)];
@@ -58,8 +65,8 @@ export function runsFigure(runs: readonly DrawnRun[], total = 0): Html | null {
 const DOT_SIZE = 9;
 
 /** A dot for each run. The axis of durations is logarithmic, because a full run takes a thousand times as long as an empty one. */
-export function runsChart(runs: readonly DrawnRun[], label: string): Html {
-  const secondsOf = ({ durationMs }: DrawnRun) => Math.max(0.01, durationMs / 1000);
+export function runsChart(runs: readonly TimedRun[], label: string): Html {
+  const secondsOf = ({ durationMs }: TimedRun) => Math.max(0.01, durationMs / 1000);
   const [shortest = 1, longest = 1] = extent(runs, secondsOf);
   const [lowest, highest] = [Math.floor(Math.log10(shortest)), Math.floor(Math.log10(longest)) + 1];
   const decades = range(lowest, highest + 1).map((power) => 10 ** power);
@@ -82,8 +89,10 @@ export function runsChart(runs: readonly DrawnRun[], label: string): Html {
 export function unsuccessfulRuns(runs: readonly DrawnRun[]): Html | null {
   const shown = runs.filter(({ status }) => !isSuccess(status)).slice(-MAX_LISTED_RUNS);
   if (shown.length === 0) return null;
-  const items = shown.toReversed().map(({ id, kind, status, startedAt, durationMs, error }) => {
-    const when = html`${kind} ${id}, started ${timeOf(startedAt)}, <span class="nowrap">took ${formatElapsed(durationMs)}</span>`;
+  const items = shown.toReversed().map((run) => {
+    const { id, kind, status, startedAt, error } = run;
+    const took = run.durationMs === null ? null : html`, <span class="nowrap">took ${formatDuration(run)}</span>`;
+    const when = html`${kind} ${id}, started ${timeOf(startedAt)}${took}`;
     return [html`${formatBadge(badgeOf(status))} <small>${when}</small>`, error && errorText(error)];
   });
   return html`<h3>${shown.length === 1 ? "The run that" : `The last ${shown.length} runs that`} did not end with ok (UTC)</h3>${listOf(items)}`;

@@ -1,9 +1,9 @@
 import { sum } from "d3-array";
-import { formatAll, formatCount, formatElapsed, formatSpan, plural } from "../../format.ts";
+import { formatAll, formatCount, formatSpan, plural } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { badgeOf, column, formatBadge, numbers, timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
+import { formatDuration, isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
 import { note, numbersTable, type Section } from "./section.ts";
 
 /** The durations and statuses of simcat's runs. A filter by owner does not apply to them. */
@@ -29,7 +29,7 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
   },
   figure: ({ runs: newest, since, endings, owners }) => {
     // Of the period that the heading counts; if there are none, the last ones before it.
-    const inPeriod = newest.filter(({ startedAt, durationMs }) => startedAt.getTime() + durationMs >= since.getTime());
+    const inPeriod = newest.filter((run) => run.startedAt.getTime() + (run.durationMs ?? 0) >= since.getTime());
     const runs = inPeriod.length === 0 ? newest : inPeriod;
     const total = sum(endings, (ending) => ending.runs);
     return html`${runsFigure(runs, total)}
@@ -39,7 +39,7 @@ ${numbersTable(runs.toReversed(), [
   column("run", ({ id, kind }) => html`<span class="nowrap">${id} <small>${kind}</small></span>`),
   column("status", ({ status }) => formatBadge(badgeOf(status))),
   column("started (UTC)", ({ startedAt }) => timeOf(startedAt)),
-  numbers("took", ({ durationMs }) => formatElapsed(durationMs)),
+  numbers("took", formatDuration),
 ])}`;
   },
 };
