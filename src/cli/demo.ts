@@ -51,11 +51,11 @@ export async function demo(context: Context): Promise<number> {
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
   const page = resolve("simcat-demo.html");
   const organization = createOrganization({ seed: 7, libraries: 200, scenariosPerLibrary: 20, now: new Date() });
-  const service = await startMockService({ organization, apiKey: MOCK_KEY });
   const embedded = await openEmbeddedPostgres(
     { stateDir, environment, onProgress: (text) => noteText(context, text) },
     stop,
   );
+  const service = await startMockService({ organization, apiKey: MOCK_KEY });
   try {
     context.hide(databaseSecrets(embedded.url));
     const settings = { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: MOCK_KEY, DATABASE_URL: embedded.url };

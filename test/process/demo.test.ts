@@ -65,6 +65,13 @@ test("the tour syncs, reads only edits again, answers SQL, draws a page and leav
   }
 });
 
+test("a tour without a place for its database leaves nothing open (fault 289)", async () => {
+  const environment = { ...userEnvironment, SIMCAT_STATE_DIR: "/proc/nowhere" };
+  const { code, stderr } = await startProgram(process.execPath, [MAIN, "demo"], environment).ended;
+  expect(code).toBe(78);
+  expect(stderr).toMatch(/^[^\n]*set SIMCAT_STATE_DIR to a writable directory[^\n]*\n$/);
+});
+
 test("init names a next command that exists, also after npx with a tarball (fault 229)", async () => {
   const mock = await startMockService({
     organization: createOrganization({ seed: 7, libraries: 2, scenariosPerLibrary: 2, now: new Date() }),
