@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { NAMES } from "../../src/config/settings.ts";
 import { findProgram } from "../support/programs.ts";
 import {
   findOperatorErrors,
@@ -107,9 +108,33 @@ describe.skipIf(helm === null)("the chart", () => {
     expect(scheduled["PrometheusRule simcat"]).toMatchObject({ spec: { groups: groupsOf("alerts-cronjob") } });
   });
 
+  test("accepts each setting that it does not make itself", () => {
+    const made = /^(SIMCAT_(API_KEY|NOTIFY_URL|SCHEDULE|SLICE)|DATABASE_(DIRECT_)?URL)$/;
+    const own = [
+      ...NAMES.filter((name) => !made.test(name)),
+      "SIMCAT_NOTIFY_URL_FILE",
+      "NODE_EXTRA_CA_CERTS",
+      "NO_PROXY",
+    ];
+    const texts = Object.fromEntries(own.map((name) => [name, "text"]));
+    const settings = { ...texts, ...SETTINGS, SIMCAT_HTTP_PORT: "9464" };
+    expect(byName(render({ settings }))["ConfigMap simcat"]).toMatchObject({ data: settings });
+  });
+
+  test("lets pods reach DNS and the given ports, wherever they are (fault 249)", () => {
+    const policy = byName(render({ networkPolicy: { ...ON, ports: [8443, 6432] } }))["NetworkPolicy simcat"];
+    const ports = [53, 8443, 6432].map((port) => ({ protocol: "TCP", port }));
+    expect(policy).toMatchObject({ spec: { egress: [{ ports: [{ protocol: "UDP", port: 53 }, ...ports] }] } });
+    expect(JSON.stringify(policy)).not.toContain("ipBlock");
+  });
+
   test.each([
     [{ settings: {} }, "SIMCAT_BASE_URL"],
     [{ settings: { ...SETTINGS, SIMCAT_API_KEY: "secret" } }, "SIMCAT_API_KEY"],
+    [{ settings: { ...SETTINGS, SIMCAT_CONCURENCY: "8" } }, "SIMCAT_CONCURENCY"],
+    [{ settings: { ...SETTINGS, SIMCAT_API_KEY_FILE: "/key" } }, "SIMCAT_API_KEY_FILE"],
+    [{ resources: { limit: { memory: "1Gi" } } }, "limit"],
+    [{ networkPolicy: { ...ON, ports: ["https"] } }, "/networkPolicy/ports"],
     [{ cronjob: ON }, "cronjob"],
     [{ schedule: "hourly" }, "/schedule"],
     [{ backfill: { slices: 65 } }, "/backfill/slices"],
