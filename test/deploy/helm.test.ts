@@ -108,6 +108,22 @@ describe.skipIf(helm === null)("the chart", () => {
     expect(scheduled["PrometheusRule simcat"]).toMatchObject({ spec: { groups: groupsOf("alerts-cronjob") } });
   });
 
+  test.each(["simcat", "north", "simcat-north"])(
+    "the alerts match the names of jobs in a release %s (fault 290)",
+    (release) => {
+      const rendered = render({ settings: KEPT, worker: OFF, cronJob: ON, prune: ON, backfill: ON }, release);
+      const namesOf = (kind: string) =>
+        rendered.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
+      const alerts = JSON.stringify(groupsOf("alerts-cronjob")).replaceAll("\\", "");
+      for (const [kind, label] of Object.entries({ CronJob: "cronjob", Job: "job_name" })) {
+        const patterns = [...alerts.matchAll(new RegExp(`\\b${label}=~"([^"]+)"`, "g"))].map(([, pattern]) => pattern);
+        expect([patterns.length > 0, namesOf(kind).length > 0]).toEqual([true, true]);
+        for (const pattern of patterns)
+          for (const name of namesOf(kind)) expect(name).toMatch(new RegExp(`^(?:${pattern})$`));
+      }
+    },
+  );
+
   test("accepts each setting that it does not make itself", () => {
     const made = /^(SIMCAT_(API_KEY|NOTIFY_URL|SCHEDULE|SLICE)|DATABASE_(DIRECT_)?URL)$/;
     const own = [
