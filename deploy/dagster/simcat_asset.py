@@ -22,7 +22,7 @@ def simcat(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
 def freshness() -> dg.AssetCheckResult:
     query = ["simcat", "query", "--json", "SELECT age_seconds FROM data_complete_as_of"]
     age = json.loads(subprocess.run(query, check=True, capture_output=True).stdout)[0]["age_seconds"]
-    return dg.AssetCheckResult(passed=age is not None and age <= OLDEST_S, metadata={"age_seconds": age or 0.0})
+    return dg.AssetCheckResult(passed=age is not None and age <= OLDEST_S, metadata={"age_seconds": age})
 
 
 job = dg.define_asset_job("simcat_sync", selection=[simcat])
