@@ -27,7 +27,7 @@ def simcat():
         query = ["simcat", "query", "--json", "SELECT age_seconds FROM data_complete_as_of"]
         age = json.loads(subprocess.run(query, check=True, capture_output=True).stdout)[0]["age_seconds"]
         if age is None or age > OLDEST.total_seconds():
-            raise AirflowFailException(f"the copy is {age} seconds old; simcat status names the libraries")
+            raise AirflowFailException(f"age of the copy: {age} s (None: never complete); simcat status names the libraries")
 
     sync() >> freshness()
 
