@@ -4,8 +4,9 @@ import { serve } from "../mock/service.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
+import { ROWS_OF_RUNS, rowVersions } from "../support/row-versions.ts";
 import { bytes, encoded, padded, redirect, retryAfter, status, text } from "./answers.ts";
-import { everything, lastRun, logLines } from "./run-results.ts";
+import { lastRun, logLines } from "./run-results.ts";
 
 /** An unusable or unavailable listing, and a text that the summary and the log line have. */
 type Unlisted = readonly [what: string, action: FaultAction | readonly FaultAction[], says: string];
@@ -34,7 +35,7 @@ async function expectEndings(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { call, query, service, asked } = await changedOrganization();
-  const before = await everything(query);
+  const before = await rowVersions(query, ROWS_OF_RUNS);
   const outcomes = [];
   for (const [what, action, says] of table) {
     service.always({ operation: "listing" }, action);
@@ -47,7 +48,7 @@ async function expectEndings(
       log: { code: last?.code, status: last?.status },
       said: ended.stdout.includes(says) && String(last?.error).includes(says) ? says : ended.stdout,
       asked: asked(),
-      rows: (await everything(query)).length,
+      rows: (await rowVersions(query, ROWS_OF_RUNS)).length,
     });
   }
   expect(outcomes).toEqual(
@@ -61,7 +62,7 @@ async function expectEndings(
       rows: before.length,
     })),
   );
-  expect(await everything(query)).toEqual(before);
+  expect(await rowVersions(query, ROWS_OF_RUNS)).toEqual(before);
 }
 
 test("401 and 403 on the listing end the run as unauthorized and name what to check (faults 12, 45)", async () => {

@@ -52,10 +52,3 @@ export function kept(query: Query, libraries: readonly string[]): Promise<unknow
     [libraries],
   );
 }
-
-/** Every row that a run may write, except its own row and the lease. */
-export function everything(query: Query): Promise<unknown[]> {
-  const tables = ["libraries", "scenarios", "library_history", "scenario_history", "library_sync", "rejects"];
-  const all = tables.map((name) => `SELECT '${name}' AS t, xmin::text, to_jsonb(r)::text AS row FROM simcat.${name} r`);
-  return query(`${all.join(" UNION ALL ")} ORDER BY 1, 3`);
-}

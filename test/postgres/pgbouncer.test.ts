@@ -1,13 +1,14 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { gateAfter } from "../process/gate.ts";
-import { expireLease, rowVersions, serviceRows, storedRows } from "../process/service-rows.ts";
+import { expireLease, serviceRows, storedRows } from "../process/service-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { startCli } from "../support/cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { numbered, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
+import { rowVersions } from "../support/row-versions.ts";
 import { startPgbouncer } from "./pgbouncer.ts";
 import { untilSession } from "./sessions.ts";
 
@@ -51,11 +52,11 @@ bounced(
     gate.open();
     await expireLease(query);
     expect((await call(["sync"], through)).code).toBe(0);
-    const before = await rowVersions(query);
+    const before = await rowVersions(query, ["leases"]);
     late.process.kill("SIGCONT");
 
     expect((await late.ended).code).toBe(75);
-    expect(await rowVersions(query)).toEqual(before);
+    expect(await rowVersions(query, ["leases"])).toEqual(before);
     expect(await storedRows(query)).toEqual(serviceRows(service.organization));
     expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
       { status: "abandoned" },

@@ -77,20 +77,6 @@ export function brokenHistories(query: Query): Promise<Row[]> {
   );
 }
 
-/** The ctid and xmin of every row of simcat's except the lease: equal before and after if nothing was written. */
-export async function rowVersions(query: Query): Promise<string[]> {
-  const tables = await query<{ name: string }>(
-    `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname = 'simcat' AND c.relkind = 'r' AND c.relname <> 'leases' ORDER BY 1`,
-  );
-  const rows = await Promise.all(
-    tables.map(({ name }) =>
-      query<{ row: string }>(`SELECT '${name} ' || ctid || ' ' || xmin || ' ' || xmax AS row FROM simcat.${name}`),
-    ),
-  );
-  return rows.flatMap((some) => some.map(({ row }) => row)).sort();
-}
-
 /** Lets the dead holder's twenty seconds pass. */
 export async function expireLease(query: Query): Promise<void> {
   await query("UPDATE simcat.leases SET expires_at = clock_timestamp() - interval '1 second'");

@@ -3,12 +3,13 @@ import { countPrunable, type PrunedRows, pruneUnderLease } from "../../src/db/pr
 import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
 import { readSnapshot } from "../../src/db/transaction.ts";
 import { LostLeaseError } from "../../src/errors.ts";
-import { serve } from "../mock/service.ts";
 import { addRows } from "../reporting/stored-rows.ts";
+import { callCli } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import { syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { openPool } from "../support/pool.ts";
-import { fingerprintRows, simcat } from "../verify/simcat.ts";
+import { rowVersions } from "../support/row-versions.ts";
 
 const never = new AbortController().signal;
 const CUTOFF = new Date("2026-01-01T00:00:00Z");
@@ -183,21 +184,18 @@ describe("the record of a prune (fault 125)", () => {
 test("a pruned library that is listed again unchanged is stored again", async () => {
   const kept = library("o", "kept", { scenarios: [1] });
   const gone = library("o", "gone", { scenarios: [1, 2] });
-  const sides = { database: await freshTestDatabase(), service: await serve([kept, gone]) };
-  const simcatOn = async (...args: string[]) => (await simcat(sides, args)).code;
-  expect(await simcatOn("backfill")).toBe(0);
-  sides.service.edit((organization) => void organization.remove("o", "gone"));
+  const { database, service, call } = await syncedFixture([kept, gone]);
+  const simcatOn = async (...args: string[]) => (await call(args)).code;
+  service.remove("o", "gone");
   expect(await simcatOn("sync", "--allow-removals")).toBe(0);
-  await sides.database.query(
-    "UPDATE simcat.libraries SET removed_at = removed_at - interval '2 d' WHERE removed_at IS NOT NULL",
-  );
+  await database.query("UPDATE simcat.libraries SET removed_at = removed_at - interval '2 d'");
   expect(await simcatOn("prune", "--older-than", "1d")).toBe(0);
-  expect(await countRows(sides.database)).toEqual({ libraries: 1, scenarios: 1, library_sync: 1, events: 3 });
+  expect(await countRows(database)).toEqual({ libraries: 1, scenarios: 1, library_sync: 1, events: 3 });
 
-  sides.service.put(gone);
+  service.put(gone);
   expect(await simcatOn("sync")).toBe(0);
   expect(await simcatOn("verify")).toBe(0);
-  expect(await countRows(sides.database)).toMatchObject({ libraries: 2, scenarios: 3 });
+  expect(await countRows(database)).toMatchObject({ libraries: 2, scenarios: 3 });
 });
 
 test("a prune of everything older than a day keeps the numbers of the guard of removals", async () => {
@@ -217,7 +215,7 @@ test("a prune of everything older than a day keeps the numbers of the guard of r
   const before = await readNumbers();
   expect(before).toEqual({ peakLive: 2, gone: 2, cameBack: [] });
 
-  expect((await simcat({ database }, ["prune", "--older-than", "1d"])).code).toBe(0);
+  expect((await callPrune(database, ["--older-than", "1d"])).code).toBe(0);
   expect(await countRows(database)).toEqual({ libraries: 2, library_history: 2 });
   expect(await readNumbers()).toEqual(before);
 });
@@ -227,13 +225,13 @@ describe("the command", () => {
     const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     await insertScenario(database, "gone", 1, null);
-    const before = await fingerprintRows(database);
+    const before = await rowVersions(database.query);
 
     // Another run's lease does not stop a dry run.
     await database.query("INSERT INTO simcat.leases VALUES ('sync', 'somebody', 1, now() + interval '1 h')");
-    const dry = await simcat({ database }, ["prune", "--older-than", "1d", "--dry-run", "--json"]);
+    const dry = await callPrune(database, ["--older-than", "1d", "--dry-run", "--json"]);
     expect(dry.code).toBe(0);
-    expect(JSON.parse(dry.out)).toEqual({
+    expect(JSON.parse(dry.stdout)).toEqual({
       dry_run: true,
       older_than: "1d",
       before: expect.stringMatching(/^20\d\d-.*Z$/),
@@ -242,18 +240,19 @@ describe("the command", () => {
       rows: { ...NOTHING, libraries: 1, scenarios: 1 },
     });
     await database.query("DELETE FROM simcat.leases");
-    expect(await fingerprintRows(database)).toEqual(before);
+    expect(await rowVersions(database.query)).toEqual(before);
 
-    const real = await simcat({ database }, ["prune", "--older-than", "1d"]);
-    expect(real).toMatchObject({ code: 0, err: "" });
-    expect(real.out.replace(/before .*Z/, "before …Z")).toBe(
+    const real = await callPrune(database, ["--older-than", "1d"]);
+    expect(real).toMatchObject({ code: 0, stderr: "" });
+    expect(real.stdout.replace(/before .*Z/, "before …Z")).toBe(
       `prune: 2 rows deleted, older than 1d (before …Z)
   removed    1 library, 1 scenario
   history    0 versions of libraries, 0 of scenarios
   rejects    0 resolved
   events     0
   other      0 bookmarks and 0 absences of the removed libraries
-  kept       history is not complete, because no run has seen everything yet`,
+  kept       history is not complete, because no run has seen everything yet
+`,
     );
     expect(await countRows(database)).toEqual({});
   });
@@ -264,15 +263,15 @@ describe("the command", () => {
     await database.query(`INSERT INTO simcat.sync_runs (kind, trigger, status, listing_complete, libraries_read, finished_at, version)
       VALUES ('backfill', 'cli', 'partial', false, 1, '2025-05-01Z', '1'), ('backfill', 'cli', 'ok', true, 1, '2025-06-01Z', '1')`);
     const report = async (...more: string[]) => {
-      const { out } = await simcat({ database }, ["prune", "--older-than", "1d", "--json", ...more]);
-      const { before, history_complete_since: since } = JSON.parse(out);
+      const { stdout } = await callPrune(database, ["--older-than", "1d", "--json", ...more]);
+      const { before, history_complete_since: since } = JSON.parse(stdout);
       return since === before ? "the cutoff" : since;
     };
     expect(await report()).toBe("2025-06-01T00:00:00.000Z");
     await insertVersion(database, "live", OLD);
     expect(await report("--dry-run")).toBe("the cutoff");
-    expect((await simcat({ database }, ["prune", "--older-than", "1d"])).out).toMatch(
-      /\n {2}kept {7}history is complete since 20\d\d-.*Z$/,
+    expect((await callPrune(database, ["--older-than", "1d"])).stdout).toMatch(
+      /\n {2}kept {7}history is complete since 20\d\d-.*Z\n$/,
     );
     const [record] = await database.query<{ since: Date }>(
       "SELECT history_complete_since AS since FROM simcat_report.data_complete_as_of",
@@ -290,8 +289,8 @@ describe("the command", () => {
     ["100000000d", 0, ""],
   ])("takes the age %j: %i %s", async (age, exit, said) => {
     const database = await freshTestDatabase();
-    const { code, err } = await simcat({ database }, ["prune", `--older-than=${age}`]);
-    expect({ code, err }).toEqual({ code: exit, err: said === "" ? "" : expect.stringContaining(said) });
+    const { code, stderr } = await callPrune(database, [`--older-than=${age}`]);
+    expect({ code, stderr }).toEqual({ code: exit, stderr: said === "" ? "" : expect.stringContaining(said) });
   });
 
   test("requires an age: the option's, or else SIMCAT_KEEP_HISTORY", async () => {
@@ -299,16 +298,16 @@ describe("the command", () => {
     await insertVersion(database, "live", OLD);
     const prune = async (keepHistory: string | null, ...more: string[]) => {
       const environment = keepHistory === null ? {} : { SIMCAT_KEEP_HISTORY: keepHistory };
-      const { code, out, err } = await simcat({ database }, ["prune", "--json", ...more], environment);
-      const { older_than: age, rows_total: rows } = JSON.parse(out || "{}");
-      return code === 0 ? { age, rows } : { code, err };
+      const { code, stdout, stderr } = await callPrune(database, ["--json", ...more], environment);
+      const { older_than: age, rows_total: rows } = JSON.parse(stdout || "{}");
+      return code === 0 ? { age, rows } : { code, stderr };
     };
 
     expect(await prune(null)).toEqual({
       code: 64,
-      err: expect.stringContaining("give --older-than 365d, or set SIMCAT_KEEP_HISTORY"),
+      stderr: expect.stringContaining("give --older-than 365d, or set SIMCAT_KEEP_HISTORY"),
     });
-    expect(await prune("1h")).toEqual({ code: 78, err: expect.stringContaining("SIMCAT_KEEP_HISTORY") });
+    expect(await prune("1h")).toEqual({ code: 78, stderr: expect.stringContaining("SIMCAT_KEEP_HISTORY") });
     expect(await prune("24h", "--dry-run")).toEqual({ age: "1d", rows: 1 });
     expect(await prune("24h", "--older-than", "3650d")).toEqual({ age: "3650d", rows: 0 });
     expect(await prune("24h")).toEqual({ age: "1d", rows: 1 });
@@ -326,8 +325,8 @@ describe("the command", () => {
   ])("%j is refused after %s (fault 102)", async (more, statement, message) => {
     const database = await freshTestDatabase();
     await database.query(statement);
-    const { code, err } = await simcat({ database }, ["prune", "--older-than", "90d", ...more]);
-    expect({ code, err }).toEqual({ code: 78, err: expect.stringContaining(message) });
+    const { code, stderr } = await callPrune(database, ["--older-than", "90d", ...more]);
+    expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(message) });
   });
 });
 
@@ -357,6 +356,9 @@ async function expectPruned(database: TestDatabase, rows: Partial<PrunedRows>, e
   const pruned = await pruneUntil(database, never, () => {}, events);
   expect({ counted, pruned }).toEqual({ counted: { ...NOTHING, ...rows }, pruned: { ...NOTHING, ...rows } });
 }
+
+const callPrune = ({ url }: TestDatabase, args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+  callCli(["prune", ...args], { DATABASE_URL: url, ...more });
 
 const readRecords = ({ query }: TestDatabase) =>
   query(

@@ -2,36 +2,31 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { headers, status } from "../faults/answers.ts";
-import { serve } from "../mock/service.ts";
-import { freshTestDatabase } from "../support/database.ts";
 import { movableClock } from "../support/database-clock.ts";
+import { fixture } from "../support/fixture.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
+import { rowVersions } from "../support/row-versions.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { fingerprintRows, simcat } from "../verify/simcat.ts";
 
-const TABLES = ["snapshot_days", "library_days", "owner_days"];
-
-/** A service with these libraries, and a database. The clocks of both can be set, or only the database's. */
+/** A fixture with these libraries. The clocks of its service and its database can be set, or only the database's. */
 async function organization(libraries: readonly MockLibrary[]) {
-  const database = await freshTestDatabase();
-  const setDatabaseClock = await movableClock(database);
   let serviceTime = new Date();
-  const service = await serve(libraries, { clock: () => serviceTime });
-  const sides = { database, service };
+  const made = await fixture(libraries, { clock: () => serviceTime });
+  const { database, call } = made;
+  const setDatabaseClock = await movableClock(database);
   return {
-    ...sides,
+    ...made,
     setDatabaseClock,
     setClock: async (moment: string) => {
       serviceTime = new Date(moment);
       await setDatabaseClock(moment);
     },
-    run: (...args: string[]) => simcat(sides, args),
     /** Runs a sync that ends with 0; returns its warnings. */
     warnings: async () => {
-      const { code, out } = await simcat(sides, ["sync", "--json"]);
+      const { code, stdout } = await call(["sync", "--json"]);
       expect(code).toBe(0);
-      return JSON.parse(out).warnings;
+      return JSON.parse(stdout).warnings;
     },
     days: () => database.lines("SELECT day::text FROM simcat.snapshot_days ORDER BY day"),
     /** The library's rows of daily_libraries as `day live scenarios parents results bytes version`. */
@@ -48,46 +43,43 @@ const fire = library("alice", "Fire", { scenarios: [1, scenario(2, { parentId: 1
 const water = library("bob", "Water", { scenarios: [1], fileSize: "unknown" });
 
 test("the first good run to end on a UTC day takes its snapshot, whatever zone the sessions have", async () => {
-  const { database, run, setClock, days, daily } = await organization([fire, water]);
+  const { database, call, setClock, days, daily } = await organization([fire, water]);
   await database.query(
     "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''Pacific/Kiritimati''', current_database()); END $$",
   );
   await setClock("2026-03-01T23:40:00Z");
-  expect((await run("backfill")).code).toBe(0);
+  expect((await call(["backfill"])).code).toBe(0);
   expect(await days()).toEqual(["2026-03-01"]);
   expect(await daily("Fire")).toEqual(["2026-03-01 t 3 1 2 245760 4.3.6"]);
   expect(await daily("Water")).toEqual(["2026-03-01 t 1 1 0 4.3.6"]);
 
   await setClock("2026-03-02T00:20:00Z");
-  expect((await run("sync")).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
   const taken = "SELECT run_id, taken_at IS NOT NULL FROM simcat.snapshot_days ORDER BY day";
   expect(await database.lines(taken)).toEqual(["1 true", "2 true"]);
 });
 
 test("a later run of the same day writes nothing into the snapshots, even after a change", async () => {
-  const { database, service, run, setClock, daily } = await organization([fire]);
+  const { query, service, call, setClock, daily } = await organization([fire]);
   await setClock("2026-03-01T08:00:00Z");
-  expect((await run("sync")).code).toBe(0);
-  const prints = async () => {
-    const all = await fingerprintRows(database);
-    return TABLES.map((table) => all[table]);
-  };
-  const before = await prints();
+  expect((await call(["sync"])).code).toBe(0);
+  const snapshots = async () => (await rowVersions(query)).filter((row) => /^(snapshot|library|owner)_days /.test(row));
+  const before = await snapshots();
   service.change("alice", "Fire", { lastModified: "2026-03-01 at 8:30 AM", scenarios: [] });
   await setClock("2026-03-01T23:00:00Z");
 
-  expect((await run("sync", "--allow-removals")).code).toBe(0);
+  expect((await call(["sync", "--allow-removals"])).code).toBe(0);
 
-  expect(await prints()).toEqual(before);
+  expect(await snapshots()).toEqual(before);
   expect(await daily("Fire")).toEqual(["2026-03-01 t 3 1 2 245760 4.3.6"]);
 });
 
 test("a library that was listed when the history began is loaded, not added, whenever it is read (fault 209)", async () => {
-  const { database, service, run, setClock, daily } = await organization([fire, water]);
+  const { database, service, call, setClock, daily } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");
   service.always({ owner: "bob", library: "Water" }, status(404));
-  expect((await run("backfill")).code).toBe(2);
+  expect((await call(["backfill"])).code).toBe(2);
   expect(await daily("Water")).toEqual(["2026-03-01 f"]);
   const owner = "SELECT libraries, not_stored, active, run_id FROM simcat_report.daily_owners WHERE owner = 'bob'";
   expect(await database.lines(owner)).toEqual(["0 1 0 1"]);
@@ -95,7 +87,7 @@ test("a library that was listed when the history began is loaded, not added, whe
   service.script([]);
   service.put(library("bob", "Wood", { scenarios: [1, 2] }));
   await setClock("2026-03-03T08:00:00Z");
-  expect((await run("backfill", "--restart")).code).toBe(0);
+  expect((await call(["backfill", "--restart"])).code).toBe(0);
   const counts = (view: string, time: string) =>
     database.lines(
       `SELECT library_name, kind, count(*) FROM simcat_report.${view} WHERE ${time} > '2026-03-02Z' GROUP BY 1, 2 ORDER BY 1`,
@@ -107,13 +99,13 @@ test("a library that was listed when the history began is loaded, not added, whe
 });
 
 test("a scenario that was a reject when the history began is loaded, not added, when it can be stored (fault 209)", async () => {
-  const { database, service, run, setClock } = await organization([fire, water]);
+  const { database, service, call, setClock } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");
   service.always({ operation: "scenarios", owner: "alice" }, { kind: "alterItem", index: 1, set: { scenarioName: 7 } });
-  expect((await run("backfill")).code).toBe(2);
+  expect((await call(["backfill"])).code).toBe(2);
   await setClock("2026-03-02T08:00:00Z");
   service.script([]);
-  expect((await run("sync")).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   for (const view of ["events", "activity"]) {
     const kinds = `SELECT kind, count(*) FROM simcat_report.${view} WHERE seen_at > '2026-03-02Z' GROUP BY kind`;
     expect(await database.lines(kinds), view).toEqual(["loaded 1"]);
@@ -124,47 +116,47 @@ test("a scenario that was a reject when the history began is loaded, not added, 
     lastModified: "2026-03-03 at 7:30 AM",
     scenarios: [1, 2, 3, 4].map((id) => scenario(id)),
   });
-  expect((await run("sync")).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   const sums = "SELECT sum(library_change), sum(scenario_change) FROM simcat_report.events WHERE owner = 'alice'";
   expect(await database.lines(sums)).toEqual(["1 4"]);
   expect(await database.lines("SELECT scenario_id FROM simcat.events WHERE kind = 'added'")).toEqual(["4"]);
 });
 
 test("what was stored after a snapshot by a clock that was hours ahead is counted after it (fault 259)", async () => {
-  const { service, run, setClock, setDatabaseClock } = await organization([fire, water]);
+  const { service, call, setClock, setDatabaseClock } = await organization([fire, water]);
   await setClock("2026-03-02T06:00:00Z");
   await setDatabaseClock("2026-03-02T14:00:00Z");
   service.always({ owner: "bob", library: "Water" }, status(404));
-  expect((await run("backfill")).code).toBe(2);
+  expect((await call(["backfill"])).code).toBe(2);
   await setClock("2026-03-02T08:00:00Z");
   service.script([]);
-  expect((await run("sync")).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   service.put(library("bob", "Wood"));
   await setClock("2026-03-02T09:00:00Z");
-  expect((await run("sync")).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   await setClock("2026-03-03T09:00:00Z");
-  expect((await run("sync")).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
 
-  const { out } = await run("report", "--json", "--out", join(temporaryDirectory(), "report.html"));
-  expect(JSON.parse(out).findings.growth).toBe("1 more library since 2 Mar 2026, and as many scenarios");
+  const { stdout } = await call(["report", "--json", "--out", join(temporaryDirectory(), "report.html")]);
+  expect(JSON.parse(stdout).findings.growth).toBe("1 more library since 2 Mar 2026, and as many scenarios");
 });
 
 test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {
-  const { service, run, setClock, days } = await organization([fire, water]);
+  const { service, call, setClock, days } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");
-  expect((await run("sync", "--owner", "bob")).code).toBe(0);
+  expect((await call(["sync", "--owner", "bob"])).code).toBe(0);
   service.once({ operation: "listing" }, status(401));
-  expect((await run("sync")).code).toBe(77);
+  expect((await call(["sync"])).code).toBe(77);
   expect(await days()).toEqual([]);
 
   service.always({ owner: "bob", library: "Water" }, status(404));
-  expect((await run("backfill", "--restart")).code).toBe(2);
+  expect((await call(["backfill", "--restart"])).code).toBe(2);
   expect(await days()).toEqual(["2026-03-01"]);
 
   service.script([]);
   service.remove("alice", "Fire");
   await setClock("2026-03-02T08:00:00Z");
-  expect((await run("sync")).code).toBe(3);
+  expect((await call(["sync"])).code).toBe(3);
   expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
 });
 
@@ -184,12 +176,12 @@ test("a snapshot that fails leaves only a warning, and the next good run takes i
 });
 
 test("snapshots of a clock that was ahead are removed, and those of the true days continue (fault 136)", async () => {
-  const { database, run, warnings, setClock, setDatabaseClock, days, daily } = await organization([fire, water]);
+  const { database, call, warnings, setClock, setDatabaseClock, days, daily } = await organization([fire, water]);
   await setClock("2026-03-02T08:00:00Z");
-  await run("sync");
+  await call(["sync"]);
   for (const ahead of ["2030-01-01T08:00:00Z", "2030-01-02T08:00:00Z"]) {
     await setDatabaseClock(ahead);
-    await run("sync");
+    await call(["sync"]);
   }
   expect(await days()).toEqual(["2026-03-02", "2030-01-01", "2030-01-02"]);
 
@@ -209,17 +201,17 @@ test("snapshots of a clock that was ahead are removed, and those of the true day
 });
 
 test("versions and events of a clock that was ahead are moved back when it is confirmed (fault 207)", async () => {
-  const { database, service, run, warnings, setClock, setDatabaseClock } = await organization([fire, water]);
+  const { database, service, call, warnings, setClock, setDatabaseClock } = await organization([fire, water]);
   const problems = () =>
     database.lines(
       "SELECT what, count(*) FROM simcat_report.data_quality WHERE problem = 'future_version' GROUP BY 1 ORDER BY 1",
     );
   await setClock("2026-03-02T08:00:00Z");
-  await run("sync");
+  await call(["sync"]);
   await setDatabaseClock("2126-04-11T08:00:00Z");
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
   service.put(library("bob", "Wood", { scenarios: [1, 2] }));
-  expect((await run("sync")).code).toBe(0);
+  expect((await call(["sync"])).code).toBe(0);
   expect(await problems()).toEqual(["library 2", "scenario 5"]);
 
   await setClock("2026-03-03T08:00:00Z");
@@ -238,14 +230,14 @@ test("versions and events of a clock that was ahead are moved back when it is co
 });
 
 test("a prune under a clock that was ahead hides no history once the clock is confirmed (fault 207)", async () => {
-  const { database, service, run, warnings, setClock, setDatabaseClock } = await organization([fire, water]);
+  const { database, service, call, warnings, setClock, setDatabaseClock } = await organization([fire, water]);
   await setClock("2026-03-02T08:00:00Z");
-  await run("sync");
+  await call(["sync"]);
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
   await setClock("2026-03-03T08:00:00Z");
-  await run("sync");
+  await call(["sync"]);
   await setDatabaseClock("2126-04-11T08:00:00Z");
-  expect((await run("prune", "--older-than", "30d")).code).toBe(0);
+  expect((await call(["prune", "--older-than", "30d"])).code).toBe(0);
 
   await setClock("2026-03-04T08:00:00Z");
   service.change("alice", "Fire", { lastModified: "2026-03-04 at 7:30 AM", scenarios: [scenario(1), scenario(5)] });
@@ -263,9 +255,9 @@ test.each([
   { case: "is another one", sent: { date: "Fri, 06 Mar 2026 08:00:00 GMT" }, others: [] },
   { case: "is from a cache", sent: { age: "60" }, others: [{ code: "listing_cached" }] },
 ])("snapshots of days to come stay if the service's time $case: the clock may be behind", async ({ sent, others }) => {
-  const { service, run, warnings, setClock, days } = await organization([fire]);
+  const { service, call, warnings, setClock, days } = await organization([fire]);
   await setClock("2026-03-05T08:00:00Z");
-  await run("sync");
+  await call(["sync"]);
   service.always({ operation: "listing" }, headers(sent));
   await setClock("2026-03-03T08:00:00Z");
 
@@ -278,11 +270,11 @@ test.each([
 });
 
 test("the statements of the operator's manual remove the snapshots of days to come", async () => {
-  const { database, service, run, warnings, setClock, days, daily } = await organization([fire]);
+  const { database, service, call, warnings, setClock, days, daily } = await organization([fire]);
   service.always({ operation: "listing" }, headers({ date: null }));
   for (const day of ["2026-03-02", "2030-01-01"]) {
     await setClock(`${day}T08:00:00Z`);
-    await run("sync");
+    await call(["sync"]);
   }
   await setClock("2026-03-03T08:00:00Z");
   const manual = readFileSync("docs/operations.md", "utf8");
@@ -294,9 +286,9 @@ test("the statements of the operator's manual remove the snapshots of days to co
 });
 
 test("a clock that is set back over midnight by less than an hour keeps the snapshot of the next day", async () => {
-  const { run, warnings, setClock, days } = await organization([fire]);
+  const { call, warnings, setClock, days } = await organization([fire]);
   await setClock("2026-03-02T00:10:00Z");
-  await run("sync");
+  await call(["sync"]);
   await setClock("2026-03-01T23:40:00Z");
   expect(await warnings()).toEqual([]);
   expect(await days()).toEqual(["2026-03-02"]);
@@ -304,7 +296,7 @@ test("a clock that is set back over midnight by less than an hour keeps the snap
 
 test("a library that fails or whose removal is held claims nothing of the time of a clock that was ahead (fault 207)", async () => {
   const gone = Array.from({ length: 8 }, (_, at) => library("carol", `Gone ${at}`, { scenarios: [1] }));
-  const { database, service, run, setClock, setDatabaseClock } = await organization([fire, water, ...gone]);
+  const { database, service, call, setClock, setDatabaseClock } = await organization([fire, water, ...gone]);
   const freshness = (name: string) =>
     database.query(
       `SELECT complete_as_of, last_listed_at, last_read_at, failures FROM simcat_report.library_freshness WHERE library_name = $1`,
@@ -315,17 +307,17 @@ test("a library that fails or whose removal is held claims nothing of the time o
   const between = (from: string, to: string) =>
     expect.toSatisfy((at: Date) => at >= new Date(from) && at < new Date(to), `between ${from} and ${to}`);
   await setClock("2026-03-02T08:00:00Z");
-  await run("sync");
+  await call(["sync"]);
   const second = between("2026-03-02T08:00:00Z", "2026-03-02T08:10:00Z");
   await setDatabaseClock("2126-04-11T08:00:00Z");
   for (const { name } of gone) service.remove("carol", name);
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
-  expect((await run("sync")).code).toBe(3);
+  expect((await call(["sync"])).code).toBe(3);
   service.script([{ match: { library: "Fire" }, times: "always", action: { kind: "status", status: 500 } }]);
 
   for (const day of ["2026-03-03", "2026-03-04"]) {
     await setClock(`${day}T08:00:00Z`);
-    expect((await run("sync")).code).toBe(3);
+    expect((await call(["sync"])).code).toBe(3);
   }
 
   const last = between("2026-03-04T08:00:00Z", "2026-03-04T08:10:00Z");

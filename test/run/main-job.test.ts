@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { everything } from "../faults/run-results.ts";
 import { brokenHistories } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, NEWER, scenario } from "../support/organization.ts";
-import { fingerprintRows } from "../verify/simcat.ts";
+import { ROWS_OF_RUNS, rowVersions } from "../support/row-versions.ts";
 
 test("the first sync stores everything that the service has", async () => {
   const { simcat, lines, service } = await fixture([
@@ -36,12 +35,12 @@ test("a second sync of unchanged libraries requests only the listing and rewrite
     library("alice", "Fire", { scenarios: [1, 2] }),
     library("bob", "Water", { scenarios: [1] }),
   ]);
-  const before = await everything(query);
+  const before = await rowVersions(query, ROWS_OF_RUNS);
 
   expect((await call(["sync"])).code).toBe(0);
   expect(asked()).toEqual(["GET /libs"]);
-  expect(await everything(query)).toEqual(before);
-  expect(before).toHaveLength(7);
+  expect(await rowVersions(query, ROWS_OF_RUNS)).toEqual(before);
+  expect(before).toHaveLength(9);
 });
 
 test("one edited library costs two requests plus the listing, and history keeps the old version", async () => {
@@ -98,7 +97,7 @@ test("--dry-run reports what would be done and why, and writes nothing", async (
   expect(first.stdout).toContain("read    alice/Fire  (never read; insert)");
   await call(["sync"]);
   service.change("bob", "Water", { lastModified: NEWER });
-  const before = await fingerprintRows(database);
+  const before = await rowVersions(database.query);
 
   const { code, stdout } = await call(["sync", "--dry-run", "--json"]);
 
@@ -110,5 +109,5 @@ test("--dry-run reports what would be done and why, and writes nothing", async (
     remove: [],
     requests: 2,
   });
-  expect(await fingerprintRows(database)).toEqual(before);
+  expect(await rowVersions(database.query)).toEqual(before);
 });

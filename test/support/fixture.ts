@@ -18,7 +18,7 @@ export interface Fixture {
    * Runs a command within the test's process, which takes a fifth of the processor time: for runs that only lead to the one
    * that a test is about, and for tables of many runs.
    */
-  call(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<Ended>;
+  call(args: readonly string[], more?: Readonly<Record<string, string>>, stop?: AbortSignal): Promise<Ended>;
   start(args: readonly string[], more?: Readonly<Record<string, string>>): Running;
   query<T = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** Each row as one text: its values with blanks between them. For texts, numbers and booleans; NULL is `NULL`. */
@@ -47,7 +47,7 @@ export async function fixture(
     database,
     environment,
     simcat: (args, more = {}) => runCli(args, { ...environment, ...more }),
-    call: (args, more = {}) => callCli(args, { ...environment, ...more }),
+    call: (args, more = {}, stop) => callCli(args, { ...environment, ...more }, stop),
     start: (args, more = {}) => startCli(args, { ...environment, ...more }),
     query: database.query as Fixture["query"],
     lines: database.lines,

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { InterruptedError } from "../../src/errors.ts";
 import type { toVerifyJson } from "../../src/output/verify.ts";
 import { always, headers, retryAfter, status } from "../faults/answers.ts";
-import { serve } from "../mock/service.ts";
-import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
+import { freshTestDatabase } from "../support/database.ts";
+import { type Fixture, fixture } from "../support/fixture.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
-import type { MockService, MockServiceOptions } from "../support/mock/server.ts";
+import type { MockServiceOptions } from "../support/mock/server.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
-import { fingerprintRows, simcat } from "./simcat.ts";
+import { rowVersions } from "../support/row-versions.ts";
 
 describe("a database that is as the service", () => {
   test("agrees also while a run holds the lease, and nothing is written", async () => {
@@ -18,17 +18,18 @@ describe("a database that is as the service", () => {
       }),
     );
     const sides = await stored(names);
-    await sides.database.query("UPDATE simcat.leases SET expires_at = now() + interval '1 h'");
-    const before = await fingerprintRows(sides.database);
+    await sides.query("UPDATE simcat.leases SET expires_at = now() + interval '1 h'");
+    const before = await rowVersions(sides.query);
 
-    const { code, out, err } = await simcat(sides, ["verify"]);
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out.replace(/\([\d.]+ m?s\)/, "(… s)")).toBe(
+    const { code, stdout, stderr } = await verify(sides);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(withoutTime(stdout)).toBe(
       `verify: the database agrees with the service (… s)
   libraries  ${names.length} listed, ${names.length} agree
-  scenarios  ${2 * names.length} compared`,
+  scenarios  ${2 * names.length} compared
+`,
     );
-    expect(await fingerprintRows(sides.database)).toEqual(before);
+    expect(await rowVersions(sides.query)).toEqual(before);
     expect(sides.service.violations).toEqual([]);
   });
 
@@ -46,7 +47,7 @@ describe("a database that is as the service", () => {
     const sides = await stored([odd]);
     const { code, out } = await verifyJson(sides);
     expect({ code, ...out }).toMatchObject({ code: 0, agrees: true, scenarios_compared: 2, differences: [] });
-    expect((await simcat(await stored([]), ["verify"])).code).toBe(0);
+    expect((await verify(await stored([]))).code).toBe(0);
   });
 });
 
@@ -111,14 +112,14 @@ test.each(["libraries", "scenarios"] as const)("a wrong value is found in every 
   const row = table === "scenarios" ? " AND scenario_id = 7" : "";
   for (const [column, sql] of cases) {
     const where = `owner = 'o' AND library_name = '${column}'${row}`;
-    await sides.database.query(`UPDATE simcat.${table} SET ${column} = ${sql} WHERE ${where}`);
+    await sides.query(`UPDATE simcat.${table} SET ${column} = ${sql} WHERE ${where}`);
   }
-  const before = await fingerprintRows(sides.database);
+  const before = await rowVersions(sides.query);
 
   const { code, out } = await verifyJson(sides);
 
   expect(code).toBe(2);
-  expect(await fingerprintRows(sides.database)).toEqual(before);
+  expect(await rowVersions(sides.query)).toEqual(before);
   const found = new Map(out.differences.map((one) => [`${one.owner}/${one.library}`, one]));
   for (const [column, , text, service] of TAMPERED[table]) {
     const { kind, columns, scenarios } = found.get(`o/${column}`) ?? {};
@@ -143,14 +144,14 @@ describe("a library or scenario on one side only", () => {
       library("o", "shorter", { scenarios: [1, 2, 3] }),
       library("o", "gone", { scenarios: [1] }),
     ]);
-    await sides.database.query("DELETE FROM simcat.scenarios WHERE library_name = 'deleted' OR scenario_id = 3");
-    await sides.database.query("DELETE FROM simcat.libraries WHERE library_name = 'deleted'");
+    await sides.query("DELETE FROM simcat.scenarios WHERE library_name = 'deleted' OR scenario_id = 3");
+    await sides.query("DELETE FROM simcat.libraries WHERE library_name = 'deleted'");
     sides.service.remove("o", "gone");
     sides.service.put(library("o", "shorter", { scenarios: [2, 3, 4] }));
 
-    const { code, out } = await simcat(sides, ["verify"]);
+    const { code, stdout } = await verify(sides);
     expect(code).toBe(2);
-    expect(out.replace(/\([\d.]+ m?s\)/, "(… s)")).toBe(
+    expect(withoutTime(stdout)).toBe(
       `verify: 3 libraries differ (… s)
   libraries  2 listed, 0 agree
   scenarios  3 compared; differences are printed as stored → service
@@ -159,7 +160,8 @@ describe("a library or scenario on one side only", () => {
   differs    o/shorter: 2 scenarios not stored (3, 4); 1 scenario stored and not in the list (1)
   to do      simcat backfill --restart --library o/shorter
              simcat sync stores 1 library, which it reads in any case
-             simcat sync marks as removed what is no longer listed, unless a guard holds it`,
+             simcat sync marks as removed what is no longer listed, unless a guard holds it
+`,
     );
   });
 
@@ -178,10 +180,10 @@ describe("a library or scenario on one side only", () => {
 describe("a library that differs", () => {
   test("is read once more on both sides, and the others are not", async () => {
     const sides = await stored([library("o", "same", { scenarios: [1] }), library("o", "other", { scenarios: [1] })]);
-    await sides.database.query("UPDATE simcat.scenarios SET description = 'x' WHERE library_name = 'other'");
+    await sides.query("UPDATE simcat.scenarios SET description = 'x' WHERE library_name = 'other'");
     sides.service.clearRequests();
 
-    expect((await simcat(sides, ["verify"])).code).toBe(2);
+    expect((await verify(sides)).code).toBe(2);
     expect(sides.service.requests.map(({ path }) => path).sort()).toEqual([
       "/libs",
       "/libs",
@@ -199,17 +201,17 @@ describe("a library that differs", () => {
     const sides = await stored([library("o", "a", { scenarios: [1] })], {
       onRequest: ({ path }) => {
         if (path !== "/libs" || ++listings < 3) return undefined;
-        return sides.database.query("UPDATE simcat.libraries SET description = NULL").then(() => {});
+        return sides.query("UPDATE simcat.libraries SET description = NULL").then(() => {});
       },
     });
-    await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
+    await sides.query("UPDATE simcat.libraries SET description = 'x'");
     listings = 1;
-    expect((await simcat(sides, ["verify"])).code).toBe(0);
+    expect((await verify(sides)).code).toBe(0);
 
     sides.service.once({ operation: "scenarios" }, { kind: "alterItem", index: 0, set: { scenarioName: "new" } });
-    expect(await simcat(sides, ["verify"])).toMatchObject({
+    expect(await verify(sides)).toMatchObject({
       code: 0,
-      out: expect.stringContaining("  passing    1 library differed, and agreed when read again"),
+      stdout: expect.stringContaining("  passing    1 library differed, and agreed when read again"),
     });
   });
 
@@ -242,39 +244,41 @@ describe("a library that differs", () => {
     const sides = await stored([0, 1, 2].map((index) => edited(index, "2023-09-11 at 2:56 PM")));
     for (const index of [0, 1]) sides.service.put(edited(index, "2023-09-12 at 9:00 AM"));
     sides.service.put(library("o", "new"));
-    const { out } = await simcat(sides, ["verify"]);
-    expect(out).toContain("  to do      simcat sync stores 3 libraries, which it reads in any case");
-    expect(out).not.toContain("backfill");
+    const { stdout } = await verify(sides);
+    expect(stdout).toContain("  to do      simcat sync stores 3 libraries, which it reads in any case");
+    expect(stdout).not.toContain("backfill");
 
-    await simcat(sides, ["sync"]);
-    expect((await simcat(sides, ["verify"])).code).toBe(0);
+    await sides.call(["sync"]);
+    expect((await verify(sides)).code).toBe(0);
   });
 
   test("before its date has settled, or while it backs off, needs a later sync (fault 124)", async () => {
     const today = new Date().toISOString().slice(0, 10);
     const sides = await stored(["settling", "failing"].map((name) => library("o", name, { lastModified: today })));
-    await sides.database.query(`
+    await sides.query(`
       UPDATE simcat.library_sync SET bookmark_seen_at = now() - interval '1 h',
         failures = CASE WHEN library_name = 'failing' THEN 9 ELSE 0 END, last_failed_at = now()`);
     for (const name of ["settling", "failing"])
       sides.service.put(library("o", name, { lastModified: today, description: "edited" }));
-    const { out } = await simcat(sides, ["verify"]);
-    expect(out).toContain("  to do      simcat sync stores 2 libraries later; simcat explain OWNER/LIBRARY says when");
-    expect(out).not.toContain("backfill");
+    const { stdout } = await verify(sides);
+    expect(stdout).toContain(
+      "  to do      simcat sync stores 2 libraries later; simcat explain OWNER/LIBRARY says when",
+    );
+    expect(stdout).not.toContain("backfill");
   });
 
   test("and that the next sync reads without a change of content, needs a backfill that compares every row", async () => {
     const sides = await stored([library("o", "undated", { lastModified: null })]);
-    await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
-    expect((await simcat(sides, ["verify"])).out).toContain("simcat backfill --restart --library o/undated");
+    await sides.query("UPDATE simcat.libraries SET description = 'x'");
+    expect((await verify(sides)).stdout).toContain("simcat backfill --restart --library o/undated");
   });
 
   test("is shown where two values differ, not with their equal beginning (fault 147)", async () => {
     const text = `${"the same ".repeat(100)}end`;
     const sides = await stored([library("o", "a", { description: text })]);
-    await sides.database.query("UPDATE simcat.libraries SET description = replace(description, 'end', 'other end')");
-    const { out } = await simcat(sides, ["verify"]);
-    expect(out).toMatch(/o\/a: description: ….{0,9}the same other end" → ….{0,9}the same end"/);
+    await sides.query("UPDATE simcat.libraries SET description = replace(description, 'end', 'other end')");
+    const { stdout } = await verify(sides);
+    expect(stdout).toMatch(/o\/a: description: ….{0,9}the same other end" → ….{0,9}the same end"/);
     const stringEnding = (end: string) => expect.stringMatching(new RegExp(`^….*the same ${end}$`));
     expect((await verifyJson(sides)).out.differences[0]?.columns).toEqual([
       { column: "description", stored: stringEnding("other end"), service: stringEnding("end") },
@@ -283,26 +287,26 @@ describe("a library that differs", () => {
 
   test("is fixed by the command in the hint", async () => {
     const sides = await stored([library("o", 'it\'s 50% "done"', { scenarios: [1] })]);
-    await sides.database.query("UPDATE simcat.scenarios SET scenario_name = 'x'");
-    await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
-    const { out } = await simcat(sides, ["verify"]);
-    expect(out).toContain(`to do      simcat backfill --restart --library 'o/it'\\''s 50%25 "done"'`);
+    await sides.query("UPDATE simcat.scenarios SET scenario_name = 'x'");
+    await sides.query("UPDATE simcat.libraries SET description = 'x'");
+    const { stdout } = await verify(sides);
+    expect(stdout).toContain(`to do      simcat backfill --restart --library 'o/it'\\''s 50%25 "done"'`);
 
-    await simcat(sides, ["backfill", "--restart", "--library", 'o/it\'s 50%25 "done"']);
-    expect((await simcat(sides, ["verify"])).code).toBe(0);
+    await sides.call(["backfill", "--restart", "--library", 'o/it\'s 50%25 "done"']);
+    expect((await verify(sides)).code).toBe(0);
   });
 });
 
 describe("a library that cannot be compared", () => {
   test("because it cannot be read, is reported, and the others are compared", async () => {
     const sides = await stored([library("o", "a"), library("o", "b")]);
-    await sides.database.query("UPDATE simcat.libraries SET description = 'x' WHERE library_name = 'b'");
+    await sides.query("UPDATE simcat.libraries SET description = 'x' WHERE library_name = 'b'");
     sides.service.always({ library: "a" }, status(500));
-    const { code, out } = await simcat(sides, ["verify"]);
+    const { code, stdout } = await verify(sides);
     expect(code).toBe(2);
-    expect(out).toContain("verify: 1 library differs, 1 library could not be read");
-    expect(out).toContain('  differs    o/b: description: "x" → NULL');
-    expect(out).toContain("  unread     o/a: server_error: ");
+    expect(stdout).toContain("verify: 1 library differs, 1 library could not be read");
+    expect(stdout).toContain('  differs    o/b: description: "x" → NULL');
+    expect(stdout).toContain("  unread     o/a: server_error: ");
   });
 
   test("because it was rejected, is reported; its row is no difference, the rest is compared", async () => {
@@ -317,7 +321,7 @@ describe("a library that cannot be compared", () => {
       out: { differences: [], scenarios_compared: 2, rejects },
     });
 
-    await sides.database.query("UPDATE simcat.scenarios SET parent_id = 9 WHERE scenario_id = 3");
+    await sides.query("UPDATE simcat.scenarios SET parent_id = 9 WHERE scenario_id = 3");
     const { out } = await verifyJson(sides);
     expect(out.differences[0]?.scenarios.examples).toMatchObject([{ id: 3, columns: [{ column: "parent_id" }] }]);
   });
@@ -328,7 +332,7 @@ test("a list too long to be held is compared in parts, to the last item", async 
   const sides = await stored([library("o", "long", { scenarios: ids })]);
   expect(await verifyJson(sides)).toMatchObject({ code: 0, out: { scenarios_compared: 12_000 } });
 
-  await sides.database.query(`
+  await sides.query(`
     UPDATE simcat.scenarios SET is_result = true WHERE scenario_id IN (1, 6000, 12000);
     DELETE FROM simcat.scenarios WHERE scenario_id = 2;
     UPDATE simcat.scenarios SET removed_at = now() WHERE scenario_id = 11000;
@@ -353,13 +357,13 @@ test("two contradicting items of a long list are rejected and no difference (fau
   const rejected = { code: 2, out: { differences: [], scenarios_compared: 5_999, rejects } };
   expect(await verifyJson(sides)).toMatchObject(rejected);
   // A run that saw both from the start has stored neither.
-  await sides.database.query("DELETE FROM simcat.scenarios WHERE scenario_id = 3");
+  await sides.query("DELETE FROM simcat.scenarios WHERE scenario_id = 3");
   expect(await verifyJson(sides)).toMatchObject(rejected);
 });
 
 test("a selection limits both the reads and the report, and may not be malformed or unknown", async () => {
   const sides = await stored([library("o", "a"), library("o", "b"), library("p", "c"), library("q", "gone")]);
-  await sides.database.query("UPDATE simcat.libraries SET description = 'x'");
+  await sides.query("UPDATE simcat.libraries SET description = 'x'");
   sides.service.remove("q", "gone");
   const found = async (...args: string[]) =>
     (await verifyJson(sides, args)).out.differences.map(({ owner, library }) => `${owner}/${library}`);
@@ -369,7 +373,7 @@ test("a selection limits both the reads and the report, and may not be malformed
   expect(await found("--library", "q/gone")).toEqual(["q/gone"]);
   expect(await found()).toEqual(["o/a", "o/b", "p/c", "q/gone"]);
   for (const name of ["o/unknown", "o", "o/a/b", "o/%"])
-    expect([name, (await simcat(sides, ["verify", "--library", name])).code]).toEqual([name, 64]);
+    expect([name, (await verify(sides, ["--library", name])).code]).toEqual([name, 64]);
 });
 
 describe("ends with its own exit code", () => {
@@ -383,9 +387,9 @@ describe("ends with its own exit code", () => {
       [69, status(503)],
     ] as const) {
       sides.service.always({ operation: "listing" }, action);
-      const { code, out, err } = await simcat(sides, ["verify"]);
-      expect({ action, code, out }).toEqual({ action, code: expected, out: "" });
-      expect(err).not.toBe("");
+      const { code, stdout, stderr } = await verify(sides);
+      expect({ action, code, stdout }).toEqual({ action, code: expected, stdout: "" });
+      expect(stderr).not.toBe("");
     }
   });
 
@@ -396,38 +400,38 @@ describe("ends with its own exit code", () => {
     expect(await verifyJson(sides)).toMatchObject({ code: 2, out: { unread } });
 
     sides.service.script([{ ...always({}, status(401)), skip: 1 }]);
-    expect((await simcat(sides, ["verify"])).code).toBe(77);
+    expect((await verify(sides)).code).toBe(77);
   });
 
   test("69 when twenty libraries in a row cannot be read", async () => {
     const sides = await stored(Array.from({ length: 20 }, (_, at) => library("o", `l${at}`)));
     sides.service.always({ pathPattern: "/user/" }, status(500));
-    expect((await simcat(sides, ["verify"])).code).toBe(69);
+    expect((await verify(sides)).code).toBe(69);
   });
 
   test("2 if only libraries fail that failed in the last run too, and their waits pause no other (fault 211)", async () => {
     const broken = Array.from({ length: 20 }, (_, at) => library("broken", `l${at}`));
     const sides = await stored([...broken, library("good", "a"), library("good", "b")]);
-    await sides.database.query("UPDATE simcat.library_sync SET failures = 1 WHERE owner = 'broken'");
+    await sides.query("UPDATE simcat.library_sync SET failures = 1 WHERE owner = 'broken'");
     sides.service.always({ owner: "broken" }, status(500));
     expect(await verifyJson(sides)).toMatchObject({ code: 2, out: { libraries_unread: 20, libraries_agreeing: 2 } });
 
     sides.service.always({ owner: "broken" }, retryAfter(503, "1"));
-    const patient = await simcat(sides, ["verify"], { SIMCAT_MAX_RETRIES: "1" });
+    const patient = await verify(sides, [], { SIMCAT_MAX_RETRIES: "1" });
     expect(patient.code).toBe(2);
-    expect(patient.err).not.toContain('"code":"throttled"');
+    expect(patient.stderr).not.toContain('"code":"throttled"');
 
     sides.service.always({ pathPattern: "/user/" }, status(500));
-    expect((await simcat(sides, ["verify"])).code).toBe(69);
+    expect((await verify(sides)).code).toBe(69);
   });
 
   test("78 on a database that lacks a column or simcat's tables, which it does not make", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1] })]);
-    await sides.database.query("ALTER TABLE simcat.scenarios RENAME raw TO source");
-    expect(await simcat(sides, ["verify"])).toMatchObject({ code: 78, err: expect.stringContaining("raw") });
+    await sides.query("ALTER TABLE simcat.scenarios RENAME raw TO source");
+    expect(await verify(sides)).toMatchObject({ code: 78, stderr: expect.stringContaining("raw") });
 
     const database = await freshTestDatabase({ empty: true });
-    expect((await simcat({ ...sides, database }, ["verify"])).code).toBe(78);
+    expect((await verify(sides, [], { DATABASE_URL: database.url })).code).toBe(78);
     expect(await database.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
   });
 
@@ -441,7 +445,7 @@ describe("ends with its own exit code", () => {
         return undefined;
       },
     });
-    expect((await simcat(sides, ["verify"], {}, stop.signal)).code).toBe(143);
+    expect((await sides.call(["verify"], {}, stop.signal)).code).toBe(143);
   });
 });
 
@@ -450,74 +454,74 @@ test("text of the service or the database cannot forge a line or an escape", asy
   const sides = await stored([
     library(evil, evil, { description: evil, scenarios: [scenario(1, { description: evil })] }),
   ]);
-  await sides.database.query(
-    "UPDATE simcat.scenarios SET description = description || E'\\n\\u001b' || repeat('x', 1000)",
-  );
-  for (const args of [["verify"], ["verify", "--json"]]) {
-    const { code, out } = await simcat(sides, args);
+  await sides.query("UPDATE simcat.scenarios SET description = description || E'\\n\\u001b' || repeat('x', 1000)");
+  for (const args of [[], ["--json"]]) {
+    const { code, stdout } = await verify(sides, args);
     expect(code).toBe(2);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
-    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-    if (args.length === 1) expect(out.split("\n")).toHaveLength(5);
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    if (args.length === 0) expect(stdout.trimEnd().split("\n")).toHaveLength(5);
   }
 });
 
 test("one page of a listing is incomplete, and no entry to correct in the service (fault 225)", async () => {
   const sides = await stored([library("o", "a")]);
   sides.service.always({ operation: "listing" }, { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } });
-  const { code, out } = await simcat(sides, ["verify"]);
+  const { code, stdout } = await verify(sides);
   expect(code).toBe(2);
-  expect(out.replace(/\([\d.]+ m?s\)/, "(… s)")).toBe(
+  expect(withoutTime(stdout)).toBe(
     `verify: the listing is incomplete (… s)
   libraries  1 listed, 1 agree
   scenarios  0 compared
-  listing    the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest; libraries that it lacks were not compared`,
+  listing    the service sent only one page of its list (Link: rel=next), and simcat knows no way to ask for the rest; libraries that it lacks were not compared
+`,
   );
   expect((await verifyJson(sides)).out).toMatchObject({ agrees: false, rejects: [] });
 });
 
 test("a cache that answered is named, also with --quiet: it may not know the last edit (fault 278)", async () => {
   const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b", { scenarios: [1] })]);
-  expect(await simcat(sides, ["verify", "--quiet"])).toMatchObject({ code: 0, out: "" });
+  expect(await verify(sides, ["--quiet"])).toMatchObject({ code: 0, stdout: "" });
   expect((await verifyJson(sides)).out.cached).toBeNull();
   const cached = (stored: string) =>
     `a cache had stored an answer for ${stored}: later edits were not compared. Is there a caching proxy before the service?`;
 
   sides.service.always({ operation: "listing" }, headers({ age: "600" }));
   sides.service.always({ library: "b", operation: "scenarios" }, headers({ age: "7200" }));
-  const { code, out } = await simcat(sides, ["verify", "--quiet"]);
+  const { code, stdout } = await verify(sides, ["--quiet"]);
   expect(code).toBe(0);
-  expect(out.replace(/\([\d.]+ m?s\)/, "(… s)")).toBe(
+  expect(withoutTime(stdout)).toBe(
     `verify: the database agrees with the service (… s)
   libraries  2 listed, 2 agree
   scenarios  2 compared
-  cached     ${cached("2 h 00 min")}`,
+  cached     ${cached("2 h 00 min")}
+`,
   );
   sides.service.always({ library: "a", operation: "metadata" }, headers({ age: "soon" }));
   expect(await verifyJson(sides)).toMatchObject({ code: 0, out: { agrees: true, cached: cached("an unknown time") } });
 });
 
+const withoutTime = (stdout: string) => stdout.replace(/\([\d.]+ m?s\)/, "(… s)");
+
 type VerifyJson = ReturnType<typeof toVerifyJson>;
 
-interface TwoSides {
-  readonly database: TestDatabase;
-  readonly service: MockService;
+/** A service with these libraries, and a database that has them all. */
+async function stored(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}): Promise<Fixture> {
+  const made = await fixture(libraries, options);
+  expect(await made.call(["backfill"])).toMatchObject({ code: 0 });
+  return made;
 }
 
-/** A service with these libraries, and a database that has them all. */
-async function stored(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}): Promise<TwoSides> {
-  const sides = { database: await freshTestDatabase(), service: await serve(libraries, options) };
-  const { code, err } = await simcat(sides, ["backfill"]);
-  expect({ code, err: code === 0 ? "" : err }).toEqual({ code: 0, err: "" });
-  return sides;
-}
+/** Compares both sides. Nothing is asked twice unless the test wants it. */
+const verify = ({ call }: Fixture, args: readonly string[] = [], more: Readonly<Record<string, string>> = {}) =>
+  call(["verify", ...args], { SIMCAT_MAX_RETRIES: "0", ...more });
 
 async function verifyJson(
-  sides: TwoSides,
+  made: Fixture,
   args: readonly string[] = [],
 ): Promise<{ code: number | null; out: VerifyJson }> {
-  const { code, out } = await simcat(sides, ["verify", "--json", ...args]);
-  return { code, out: JSON.parse(out) };
+  const { code, stdout } = await verify(made, ["--json", ...args]);
+  return { code, out: JSON.parse(stdout) };
 }
 
 test.each([
@@ -525,7 +529,7 @@ test.each([
   ["new", "unlisted", "SELECT 1"],
 ])("a cached listing older than the row of %s does not make it %s (faults 153, 215)", async (name, kind, change) => {
   const sides = await stored(["a", "b", "new"].map((one) => library("o", one)));
-  await sides.database.query(change);
+  await sides.query(change);
   if (kind === "unlisted") sides.service.remove("o", name);
   const verified = async (age: string) => {
     sides.service.always({ operation: "listing" }, headers({ age }));
