@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, NEWER, scenario } from "../support/organization.ts";
+import { changeAll, library, NEWER, scenario } from "../support/organization.ts";
 import { text } from "./answers.ts";
 import { libraries } from "./removals.ts";
 import { lastRun, libraryLogLines, logLines, owing } from "./run-results.ts";
@@ -10,9 +10,7 @@ const thirty = () => Array.from({ length: 30 }, (_, at) => library("alice", `lib
 
 /** Changes each library, and replaces its second scenario with a third. */
 const edit = ({ service }: Fixture, lastModified = NEWER) => {
-  for (const { name } of service.organization.libraries()) {
-    service.change("alice", name, { lastModified, description: "new", scenarios: [scenario(1), scenario(3)] });
-  }
+  changeAll(service, { lastModified, description: "new", scenarios: [scenario(1), scenario(3)] });
 };
 
 /** Creates a trigger that raises an SQLSTATE for each row that meets a condition. */

@@ -6,7 +6,7 @@ import { callCli } from "../support/call-cli.ts";
 import { startCli } from "../support/cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
-import { numbered, scenario } from "../support/organization.ts";
+import { changeAll, numbered, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
 import { rowVersions } from "../support/row-versions.ts";
 import { startPgbouncer } from "./pgbouncer.ts";
@@ -22,12 +22,10 @@ bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT
   expect((await call(["migrate"], through)).code).toBe(0);
   expect((await call(["sync"], through)).code).toBe(0);
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
-  for (const { name } of service.organization.libraries()) {
-    service.change("alice", name, {
-      lastModified: "2024-01-02 at 3:04 PM",
-      scenarios: [scenario(2), scenario(4)],
-    });
-  }
+  changeAll(service, {
+    lastModified: "2024-01-02 at 3:04 PM",
+    scenarios: [scenario(2), scenario(4)],
+  });
   expect((await call(["backfill"], through)).code).toBe(0);
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
   const before = await empty.query("SELECT xmin::text, * FROM simcat.scenarios ORDER BY 2, 3, 4");

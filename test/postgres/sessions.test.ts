@@ -1,10 +1,13 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { status } from "../../src/cli/status.ts";
 import { connect, disconnect } from "../../src/db/connect.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
+import { createContext } from "../support/call-cli.ts";
+import { freshTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, NEWER, numbered, scenario } from "../support/organization.ts";
+import { changeAll, library, NEWER, numbered, scenario } from "../support/organization.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
 import { holdLocks, sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
@@ -106,6 +109,31 @@ test("a slow transaction is announced, but not a silent one", async () => {
   expect(waits).toEqual(["waiting for the database: reading, 50 ms so far"]);
 });
 
+test("a terminal shows a line after a second of a lock, and later who holds it (fault 199)", async () => {
+  const database = await freshTestDatabase();
+  const holder = await holdLocks(database, "LOCK TABLE simcat.libraries IN ACCESS EXCLUSIVE MODE");
+  const { pid } = (await holder.query("SELECT pg_backend_pid() AS pid")).rows[0];
+  const note = vi.fn();
+  const context = {
+    ...createContext({ DATABASE_URL: database.url }),
+    terminal: { isOut: false, isErr: true, columns: 80, rows: 24 },
+    note,
+  };
+  const startedAt = performance.now();
+  const running = status(context, { json: false });
+
+  await vi.waitFor(() => expect(note).toHaveBeenCalledTimes(1), { timeout: 8_000 });
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  await vi.waitFor(() => expect(note).toHaveBeenCalledTimes(2), { timeout: 12_000 });
+  await holder.query("ROLLBACK");
+
+  expect(await running).toBe(0);
+  expect(note.mock.calls).toEqual([
+    ["waiting for the database: reading the status, 1.0 s so far"],
+    [expect.stringContaining(`waiting for the database: simcat.libraries is locked by session ${pid} (`)],
+  ]);
+});
+
 test.each([
   ["40P01", "INSERT ON simcat.scenarios"],
   ["40001", "INSERT ON simcat.scenarios"],
@@ -130,12 +158,10 @@ test.each([
 test("a permanent 40001 ends the run with 69; the copy stays, and the next run recovers (fault 80)", async () => {
   const made = await syncedFixture(numbered(20));
   const before = await storedRows(made.query);
-  for (const { name } of made.service.organization.libraries()) {
-    made.service.change("alice", name, {
-      lastModified: NEWER,
-      scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
-    });
-  }
+  changeAll(made.service, {
+    lastModified: NEWER,
+    scenarios: [scenario(1, { scenarioName: "renamed" }), scenario(2), scenario(4)],
+  });
   await raising(made, 1_000_000, "40001", "INSERT OR UPDATE ON simcat.scenarios");
 
   expect(told(await made.call(["sync"]))).toEqual(databaseFailed("raised by the test (40001)"));
@@ -153,7 +179,7 @@ test("a permanent 40001 ends the run with 69; the copy stays, and the next run r
 test("a deadlock with another session is resolved by retrying simcat's transaction (fault 80)", async () => {
   const made = await syncedFixture(numbered(20));
   const { query, database, service, call } = made;
-  for (const { name } of service.organization.libraries()) service.change("alice", name, { lastModified: NEWER });
+  changeAll(service, { lastModified: NEWER });
   const lockOne = (name: string) => `UPDATE simcat.library_sync SET failures = failures WHERE library_name = '${name}'`;
   // The other session checks for deadlocks late, so that the server ends simcat's transaction.
   const other = await holdLocks(database, `SET LOCAL deadlock_timeout = '60s'; ${lockOne("Lib 19")}`);

@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import { library, numbered } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
 import { holdLocks } from "./sessions.ts";
@@ -12,7 +14,7 @@ const LOCKED =
   /^simcat\.\w+ is locked by session \d+ \(.*\); wait until it ends, or end it: SELECT pg_terminate_backend\(\d+\)$/;
 
 /** All of them wait at the same time, because each takes half a minute or more. */
-test("locks, a dead server and no free connection end a run in bounded time (faults 79, 81, 83, 167 and 190)", async () => {
+test("locks, a dead server and no free connection end a command in bounded time (faults 79, 81, 83, 167, 190, 198)", async () => {
   const tables = ["scenarios", "libraries", "library_sync", "library_history", "events", "leases", "sync_runs"];
   await Promise.all([
     ...tables.map((table) => lockedTable(table)),
@@ -21,6 +23,7 @@ test("locks, a dead server and no free connection end a run in bounded time (fau
     serverStaysDown(),
     noConnectionLeft(),
     lockedLease(),
+    lockedReads(),
   ]);
 });
 
@@ -123,4 +126,24 @@ async function lockedLease(): Promise<void> {
   expect(ended.stderr).toContain("waiting for a lock on the lease");
   expect(ended.stdout + ended.stderr).not.toContain("another run");
   expect(asked()).toEqual([]);
+}
+
+async function lockedReads(): Promise<void> {
+  const { call, database } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
+  const holder = await holdLocks(database, "LOCK TABLE simcat.libraries IN ACCESS EXCLUSIVE MODE");
+  const folder = temporaryDirectory();
+  const read = async (...args: string[]) => ({ args, ...told(await call(args, { SIMCAT_LOG_FORMAT: "json" })) });
+
+  const ended = await Promise.all([
+    read("status"),
+    read("explain", "alice/Fire"),
+    read("verify"),
+    read("report", "--out", join(folder, "report.html")),
+    read("export", "--out", folder),
+    read("query", "SELECT count(*) FROM libraries"),
+    read("libraries"),
+  ]);
+
+  await holder.query("ROLLBACK");
+  expect(ended).toEqual(ended.map(({ args }) => ({ args, ...databaseFailed(LOCKED) })));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Fixture } from "../support/fixture.ts";
-import { numbered } from "../support/organization.ts";
+import { changeAll, numbered } from "../support/organization.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
 import { waitingRun } from "./waiting-run.ts";
 
@@ -122,9 +122,7 @@ test("a backfill interrupted under a clock that was ahead restarts under the rig
 
 test("changes made after an interrupted backfill are read and not overwritten by older ones (fault 65)", async () => {
   const { call, query, service, readsBy } = await interrupted();
-  for (const { name } of service.organization.libraries()) {
-    service.change("alice", name, { lastModified: "2024-01-02 at 3:04 PM", description: "newer" });
-  }
+  changeAll(service, { lastModified: "2024-01-02 at 3:04 PM", description: "newer" });
   expect((await call(["sync"])).code).toBe(0);
 
   expect(await readsBy(["backfill"])).toBe(0);

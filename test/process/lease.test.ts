@@ -3,7 +3,7 @@ import { startPostgresProxy } from "../postgres/proxy.ts";
 import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { told } from "../postgres/told.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { numbered, scenario } from "../support/organization.ts";
+import { changeAll, numbered, scenario } from "../support/organization.ts";
 import { rowVersions } from "../support/row-versions.ts";
 import { gateAfter } from "./gate.ts";
 import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
@@ -43,9 +43,7 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
   late.process.kill("SIGSTOP");
   gate.open();
   // Requests that the stopped run sent before, and whose answers it has not read yet, are older than this.
-  for (const { name } of service.organization.libraries()) {
-    service.change("alice", name, { lastModified: "2024-01-02 at 3:04 PM", scenarios: [scenario(2), scenario(4)] });
-  }
+  changeAll(service, { lastModified: "2024-01-02 at 3:04 PM", scenarios: [scenario(2), scenario(4)] });
   await expireLease(query);
   const stored = Number(await lines("SELECT count(content_read_at) FROM simcat.library_sync"));
   expect(stored).toBeGreaterThan(0);

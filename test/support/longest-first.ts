@@ -5,9 +5,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONGEST = [
   "test/simulation/simulation.test.ts",
   "test/process/lease.test.ts",
-  "test/postgres/locked-reads.test.ts",
   "test/postgres/waits.test.ts",
   "test/worker/runs.test.ts",
+  "test/verify/verify.test.ts",
   "test/postgres/sessions.test.ts",
   "test/process/slices.test.ts",
   "test/worker/outages.test.ts",
@@ -21,6 +21,9 @@ const LONGEST = [
   "test/process/demo.test.ts",
   "test/postgres/migration.test.ts",
   "test/embedded/processes.test.ts",
+  "test/process/notification.test.ts",
+  "test/deploy/roles.test.ts",
+  "test/cli/check.test.ts",
   "test/export/command.test.ts",
   "test/faults/content.test.ts",
 ];

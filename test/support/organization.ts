@@ -1,4 +1,5 @@
 import type { MockLibrary, MockScenario } from "./mock/library.ts";
+import type { MockService } from "./mock/server.ts";
 
 /** The date of a library unless a test gives another one. It is old, so that a first read settles it. */
 export const OLD = "2023-09-11 at 2:56 PM";
@@ -32,6 +33,11 @@ export function library(
 /** So many libraries of alice's, called `Lib 0` and so on, with three scenarios each. */
 export const numbered = (count: number): MockLibrary[] =>
   Array.from({ length: count }, (_, at) => library("alice", `Lib ${at}`, { scenarios: [1, 2, 3] }));
+
+/** Changes all libraries in the same way. */
+export function changeAll(service: MockService, changes: Partial<MockLibrary>): void {
+  for (const { owner, name } of service.organization.libraries()) service.change(owner, name, changes);
+}
 
 /** One scenario; with a `parentId` it is a result. */
 export function scenario(scenarioId: number, rest: Partial<Omit<MockScenario, "scenarioId">> = {}): MockScenario {
