@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { SourceUnavailableError } from "../../src/errors.ts";
 import { failureOf, LISTING, never, open, serve, serveStatus } from "./service-under-test.ts";
 
 describe("a listing", () => {
@@ -75,20 +74,4 @@ describe("a listing that cannot be from the service", () => {
       `; remove /libs from SIMCAT_BASE_URL (${server.url}libs/), because simcat adds it: ${server.url}`,
     );
   });
-});
-
-it.each([408, 429, 500, 503, 599])("a listing that is unavailable is requested five times with %i", async (status) => {
-  const server = await serveStatus(status, {}, "busy");
-  const service = open(server.url);
-  const error = await failureOf(service.listLibraries(never));
-  expect(error).toBeInstanceOf(SourceUnavailableError);
-  const hint =
-    status === 429
-      ? "the service asks for fewer requests: run again later"
-      : `the service is down or the base URL ${server.url} is wrong`;
-  expect(error.message).toBe(
-    `GET /libs answered ${status} after 5 attempts (asked ${server.url}libs; it said "busy"); ${hint}`,
-  );
-  expect(server.targets).toHaveLength(5);
-  expect(service.counters()).toMatchObject({ requests: 5, retries: 4 });
 });
