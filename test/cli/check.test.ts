@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { check } from "../../src/cli/check.ts";
 import { unencryptedAddress } from "../../src/db/session.ts";
 import { createRole } from "../postgres/roles.ts";
+import { holdLocks } from "../postgres/sessions.ts";
 import { createContext, type Environment } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
@@ -369,9 +370,7 @@ describe("a lock held by another session", () => {
     "on %s ends check with 69, and the line names the session (fault 100)",
     async (table) => {
       const { environment, database } = await fixture(ORGANIZATION);
-      const holder = await database.pool.connect();
-      onTestFinished(() => holder.release());
-      await holder.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      const holder = await holdLocks(database, `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
       const { rows } = await holder.query("SELECT pg_backend_pid() AS pid");
       const { exitCode, line } = await checked(environment);
       await holder.query("ROLLBACK");

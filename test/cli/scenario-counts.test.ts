@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { holdLocks } from "../postgres/sessions.ts";
 import { syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { startWorker } from "../worker/worker-under-test.ts";
@@ -10,17 +11,12 @@ test("neither status nor the worker's routes read the scenarios table (fault 111
   ]);
   const worker = startWorker(made.environment);
   await worker.untilLogged("next_run");
-  const holder = await made.database.pool.connect();
-  try {
-    // From here on, any reader of the table waits for the lock.
-    await holder.query("BEGIN; LOCK TABLE simcat.scenarios, simcat.scenario_history");
-    const { stdout } = await made.call(["status", "--json"]);
-    expect(JSON.parse(stdout).scenarios.live).toBe(6);
-    expect((await worker.readyz()).status).toBe(200);
-    expect(await (await worker.get("/")).text()).toMatch(/scenarios<\/dt><dd>6</);
-    expect(await worker.metric("simcat_open_rejects")).toBe(0);
-  } finally {
-    await holder.query("ROLLBACK");
-    holder.release();
-  }
+  // From here on, any reader of the table waits for the lock.
+  const holder = await holdLocks(made.database, "LOCK TABLE simcat.scenarios, simcat.scenario_history");
+  const { stdout } = await made.call(["status", "--json"]);
+  expect(JSON.parse(stdout).scenarios.live).toBe(6);
+  expect((await worker.readyz()).status).toBe(200);
+  expect(await (await worker.get("/")).text()).toMatch(/scenarios<\/dt><dd>6</);
+  expect(await worker.metric("simcat_open_rejects")).toBe(0);
+  await holder.query("ROLLBACK");
 });

@@ -1,7 +1,9 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { holdLocks } from "../postgres/sessions.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeAll, library, NEWER, scenario } from "../support/organization.ts";
+import { createTrigger } from "../support/trigger.ts";
 import { text } from "./answers.ts";
 import { libraries } from "./removals.ts";
 import { lastRun, libraryLogLines, logLines, owing } from "./run-results.ts";
@@ -68,12 +70,9 @@ test.each(["libraries", "scenarios"])(
 test("a refused library is tried log2(batch) times, and once in the next run (fault 89)", async () => {
   const made = await fixture(Array.from({ length: 256 }, (_, at) => library("alice", `lib ${at}`, { scenarios: [1] })));
   // A sequence also counts in transactions that are rolled back.
-  await made.query(`
-    CREATE SEQUENCE public.attempts;
-    CREATE FUNCTION public.count_it() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN PERFORM nextval('public.attempts'); RETURN NEW; END $$;
-    CREATE TRIGGER count_it BEFORE INSERT OR UPDATE ON simcat.libraries FOR EACH ROW
-    WHEN (NEW.library_name = 'lib 100') EXECUTE FUNCTION public.count_it()`);
+  await made.query("CREATE SEQUENCE public.attempts");
+  const attempt = "BEFORE INSERT OR UPDATE ON simcat.libraries FOR EACH ROW WHEN (NEW.library_name = 'lib 100')";
+  await createTrigger(made.query, attempt, "PERFORM nextval('public.attempts'); RETURN NEW;");
   const attempts = async () => Number(await made.lines("SELECT last_value FROM public.attempts"));
   await poison(made, "scenarios", "lib 100");
 
@@ -91,10 +90,8 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
 test("a locked row fails its library; the others are stored while it is held (fault 89)", async () => {
   const made = await syncedFixture(thirty());
   edit(made);
-  const holder = await made.database.pool.connect();
-  onTestFinished(() => holder.release());
-  await holder.query("BEGIN");
-  await holder.query("SELECT FROM simcat.scenarios WHERE library_name = 'lib 11' AND scenario_id = 2 FOR UPDATE");
+  const row = "SELECT FROM simcat.scenarios WHERE library_name = 'lib 11' AND scenario_id = 2 FOR UPDATE";
+  const holder = await holdLocks(made.database, row);
 
   const ended = await made.call(["sync"]);
   await holder.query("ROLLBACK");

@@ -3,6 +3,7 @@ import { brokenHistories, serviceRows, storedRows } from "../process/service-row
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { library, NEWER, numbered, scenario } from "../support/organization.ts";
+import { createTrigger } from "../support/trigger.ts";
 import { startPostgresProxy, type Verdict } from "./proxy.ts";
 
 const ten = Array.from({ length: 10 }, (_, at) => at + 1);
@@ -119,14 +120,13 @@ async function losing({ url }: TestDatabase, text: string, verdict: Verdict) {
   return { lost, DATABASE_URL: proxy.url(url) };
 }
 
+/** When a good run ends its row. */
+const AT_ITS_END = "AFTER UPDATE ON simcat.sync_runs FOR EACH ROW WHEN (NEW.status = 'ok')";
+
 test("a run that loses its last answer and then its lease to another run still ended well (fault 79)", async () => {
   const made = await fixture(numbered(6));
   // The token changes in the same commit, as if another run had waited for it.
-  await made.query(`
-    CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN UPDATE simcat.leases SET token = token + 1; RETURN NULL; END $$;
-    CREATE TRIGGER take AFTER UPDATE ON simcat.sync_runs FOR EACH ROW WHEN (NEW.status = 'ok') EXECUTE FUNCTION take()`);
-
+  await createTrigger(made.query, AT_ITS_END, "UPDATE simcat.leases SET token = token + 1; RETURN NULL;");
   const { lost, DATABASE_URL } = await losing(made.database, "UPDATE simcat.sync_runs SET status", "swallow answer");
 
   const { code, stdout } = await made.call(["sync"], { DATABASE_URL });
@@ -139,9 +139,7 @@ test("a run that loses its last answer and then its lease to another run still e
 test("a lease that was released is not renewed by a pending renewal", async () => {
   const { query, call } = await fixture(numbered(6));
   // The lease is renewed after five seconds, and the renewal waits for the end of this commit.
-  await query(`
-    CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(6); RETURN NULL; END $$;
-    CREATE TRIGGER linger AFTER UPDATE ON simcat.sync_runs FOR EACH ROW WHEN (NEW.status = 'ok') EXECUTE FUNCTION linger()`);
+  await createTrigger(query, AT_ITS_END, "PERFORM pg_sleep(6); RETURN NULL;");
 
   expect((await call(["sync"])).code).toBe(0);
 

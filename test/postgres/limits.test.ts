@@ -4,6 +4,7 @@ import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { createTrigger } from "../support/trigger.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
 
@@ -21,15 +22,15 @@ test("a merge that exceeds the role's limits is stored, and none of it is compil
   }
   await query(`
     CREATE TABLE public.seen (name text, setting text);
-    GRANT INSERT ON public.seen TO public;
-    CREATE FUNCTION public.take_long() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      PERFORM pg_sleep(1.5);
-      INSERT INTO public.seen SELECT name, setting FROM pg_settings
-      WHERE name IN ('statement_timeout', 'transaction_timeout', 'jit', 'plan_cache_mode');
-      RETURN NULL;
-    END $$;
-    CREATE TRIGGER take_long AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT EXECUTE FUNCTION public.take_long()`);
+    GRANT INSERT ON public.seen TO public`);
+  await createTrigger(
+    query,
+    "AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT",
+    `PERFORM pg_sleep(1.5);
+     INSERT INTO public.seen SELECT name, setting FROM pg_settings
+     WHERE name IN ('statement_timeout', 'transaction_timeout', 'jit', 'plan_cache_mode');
+     RETURN NULL;`,
+  );
 
   const { code, stderr } = await call(["sync"], { DATABASE_URL: role.url });
 

@@ -5,6 +5,7 @@ import { withTransaction } from "../../src/db/transaction.ts";
 import type { Scenario } from "../../src/model.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { openPool } from "../support/pool.ts";
+import { createTrigger } from "../support/trigger.ts";
 
 const never = new AbortController().signal;
 
@@ -21,9 +22,7 @@ const named = (id: number, name: string): Scenario => ({
 test("a retried list has no rows of the first attempt that could not be deleted (fault 210)", async () => {
   const database = await freshTestDatabase();
   const pool = await openPool(database);
-  await database.query(`
-    CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this row'; END $$;
-    CREATE TRIGGER refuse BEFORE DELETE ON simcat.scenario_staging FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
+  await createTrigger(database.query, "BEFORE DELETE ON simcat.scenario_staging FOR EACH ROW", "RAISE 'not this row';");
   const lease: Pick<Lease, "name" | "token" | "lost" | "write"> = {
     name: "sync",
     token: 1,

@@ -8,6 +8,7 @@ import { createContext } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeAll, library, NEWER, numbered, scenario } from "../support/organization.ts";
+import { createTrigger } from "../support/trigger.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
 import { holdLocks, sessionsWhere, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
@@ -83,15 +84,11 @@ test("a connection attempt interrupted by system sleep is retried once, unless n
 });
 
 /** The first n statements on the table raise the SQLSTATE, retries included. */
-function raising({ query }: Fixture, times: number, state: string, on: string): Promise<unknown> {
-  return query(`
-    CREATE SEQUENCE public.raised; GRANT ALL ON public.raised TO public;
-    CREATE FUNCTION public.raise_it() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      IF nextval('public.raised') <= ${times} THEN RAISE EXCEPTION 'raised by the test' USING ERRCODE = '${state}'; END IF;
-      RETURN NULL;
-    END $$;
-    CREATE TRIGGER raise_it AFTER ${on} FOR EACH STATEMENT EXECUTE FUNCTION public.raise_it()`);
+async function raising({ query }: Fixture, times: number, state: string, on: string): Promise<void> {
+  await query("CREATE SEQUENCE public.raised; GRANT ALL ON public.raised TO public");
+  const raise = `RAISE EXCEPTION 'raised by the test' USING ERRCODE = '${state}'`;
+  const statements = `IF nextval('public.raised') <= ${times} THEN ${raise}; END IF; RETURN NULL;`;
+  await createTrigger(query, `AFTER ${on} FOR EACH STATEMENT`, statements);
 }
 
 test("a slow transaction is announced, but not a silent one", async () => {
@@ -171,7 +168,7 @@ test("a permanent 40001 ends the run with 69; the copy stays, and the next run r
   expect(await made.query("SELECT DISTINCT bookmark, listed_text FROM simcat.library_sync")).toEqual([
     { bookmark: "2023-09-11 at 2:56 PM", listed_text: NEWER },
   ]);
-  await made.query("DROP TRIGGER raise_it ON simcat.scenarios");
+  await made.query("DROP TRIGGER act ON simcat.scenarios");
   expect((await made.call(["sync"])).code).toBe(0);
   await expectWhole(made);
 });

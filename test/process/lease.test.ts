@@ -1,10 +1,11 @@
 import { expect, test, vi } from "vitest";
 import { startPostgresProxy } from "../postgres/proxy.ts";
-import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { holdLocks, untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { told } from "../postgres/told.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import { changeAll, numbered, scenario } from "../support/organization.ts";
 import { rowVersions } from "../support/row-versions.ts";
+import { createTrigger } from "../support/trigger.ts";
 import { gateAfter } from "./gate.ts";
 import { expireLease, serviceRows, storedRows } from "./service-rows.ts";
 
@@ -68,13 +69,11 @@ test("a run stopped past its lease writes nothing when it resumes, and ends with
 
 test("a run stopped in a transaction blocks others only until its session times out (faults 62, 64)", async () => {
   const { start, call, query, service, database } = await fixture(numbered(20));
-  const blocker = await database.pool.connect();
-  await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
+  const blocker = await holdLocks(database, "LOCK TABLE simcat.scenarios IN SHARE MODE");
   const late = start(["sync"]);
   await untilSession(query, WAITS_FOR_LOCK);
   late.process.kill("SIGSTOP");
   await blocker.query("ROLLBACK");
-  blocker.release();
   const { pid } = await untilSession(query, "state = 'idle in transaction'");
   await expireLease(query);
   const next = start(["sync"]);
@@ -110,13 +109,8 @@ test("a dead lease that ends far ahead expires after 15 s; the wait is announced
 test("a run inside a long transaction counts as busy, not as a database failure (fault 94)", async () => {
   const { start, call, query, lines } = await fixture(numbered(20));
   await query("CREATE TABLE public.gate AS SELECT 1");
-  await query(
-    `CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       WHILE EXISTS (SELECT FROM public.gate) LOOP PERFORM pg_sleep(0.05); END LOOP;
-       RETURN NULL;
-     END $$`,
-  );
-  await query("CREATE TRIGGER wait AFTER INSERT ON simcat.scenarios EXECUTE FUNCTION public.wait()");
+  const wait = "WHILE EXISTS (SELECT FROM public.gate) LOOP PERFORM pg_sleep(0.05); END LOOP; RETURN NULL;";
+  await createTrigger(query, "AFTER INSERT ON simcat.scenarios", wait);
   const holder = start(["sync"]);
   await untilSession(query, "state = 'active' AND wait_event = 'PgSleep'");
 
@@ -164,10 +158,7 @@ test("a run whose last transaction fails has released its lease when it ends", a
     releases += 1;
     return releases === 2 ? "cut before" : "pass";
   };
-  await query(
-    `CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'refused'; END$$;
-     CREATE TRIGGER refuse BEFORE UPDATE ON simcat.sync_runs FOR EACH ROW EXECUTE FUNCTION public.refuse()`,
-  );
+  await createTrigger(query, "BEFORE UPDATE ON simcat.sync_runs FOR EACH ROW", "RAISE 'refused';");
 
   expect((await call(["sync"], { DATABASE_URL: proxy.url(database.url) })).code).toBe(69);
   expect(await lines("SELECT expires_at::text FROM simcat.leases")).toEqual(["-infinity"]);

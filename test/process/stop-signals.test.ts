@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
+import { expect, test, vi } from "vitest";
+import { holdLocks, untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { listen } from "../support/listen.ts";
@@ -94,9 +94,7 @@ test.each(["SIGTERM", "SIGHUP"] as const)(
   "SIGTERM after %s ends a run that waits for a lock at once and leaves a whole copy (fault 63)",
   async (signal) => {
     const { start, call, query, lines, service, database } = await fixture(numbered(20));
-    const blocker = await database.pool.connect();
-    onTestFinished(() => blocker.release());
-    await blocker.query("BEGIN; LOCK TABLE simcat.scenarios IN SHARE MODE");
+    const blocker = await holdLocks(database, "LOCK TABLE simcat.scenarios IN SHARE MODE");
     const running = start(["sync"]);
     await untilSession(query, WAITS_FOR_LOCK);
     await vi.waitFor(() => expect(service.requests).toHaveLength(41), { timeout: 10_000 });

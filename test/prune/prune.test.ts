@@ -10,6 +10,7 @@ import { syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { openPool } from "../support/pool.ts";
 import { rowVersions } from "../support/row-versions.ts";
+import { createTrigger } from "../support/trigger.ts";
 
 const never = new AbortController().signal;
 const CUTOFF = new Date("2026-01-01T00:00:00Z");
@@ -142,9 +143,8 @@ test("a prune whose lease another run takes over stops", async () => {
   const database = await freshTestDatabase();
   await insertLibrary(database, "gone", OLD);
   await insertVersion(database, "live", OLD);
-  await database.query(`CREATE FUNCTION take_over() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      UPDATE simcat.leases SET token = token + 1; RETURN NULL; END $$;
-    CREATE TRIGGER take_over AFTER DELETE ON simcat.libraries EXECUTE FUNCTION take_over()`);
+  const takeOver = "UPDATE simcat.leases SET token = token + 1; RETURN NULL;";
+  await createTrigger(database.query, "AFTER DELETE ON simcat.libraries", takeOver);
   await expect(pruneUntil(database, never, () => {})).rejects.toThrow(LostLeaseError);
   expect(await countRows(database)).toEqual({ library_history: 1 });
 });
@@ -172,8 +172,7 @@ describe("the record of a prune (fault 125)", () => {
   test("is undone together with its first deletion", async () => {
     const database = await freshTestDatabase();
     await insertVersion(database, "live", OLD);
-    await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-      CREATE TRIGGER refuse BEFORE INSERT ON simcat.prunes FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    await createTrigger(database.query, "BEFORE INSERT ON simcat.prunes FOR EACH ROW", "RAISE 'refused';");
 
     await expect(pruneUntil(database, never, () => {})).rejects.toThrow("refused");
     expect(await countRows(database)).toEqual({ library_history: 1 });

@@ -8,6 +8,7 @@ import type { MockLibrary } from "../support/mock/library.ts";
 import { library, scenario } from "../support/organization.ts";
 import { rowVersions } from "../support/row-versions.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { createTrigger } from "../support/trigger.ts";
 
 /** A fixture with these libraries. The clocks of its service and its database can be set, or only the database's. */
 async function organization(libraries: readonly MockLibrary[]) {
@@ -163,14 +164,13 @@ test("runs with selectors and runs that fail take no snapshot; partial and held 
 test("a snapshot that fails leaves only a warning, and the next good run takes it (fault 126)", async () => {
   const { database, warnings, setClock, days } = await organization([fire]);
   await setClock("2026-03-01T08:00:00Z");
-  await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space here'; END $$;
-    CREATE TRIGGER refuse BEFORE INSERT ON simcat.owner_days FOR EACH ROW EXECUTE FUNCTION refuse()`);
+  await createTrigger(database.query, "BEFORE INSERT ON simcat.owner_days FOR EACH ROW", "RAISE 'no space here';");
 
   const message = expect.stringMatching(/^taking the daily snapshot failed: .*no space here.*; everything/);
   expect(await warnings()).toEqual([{ code: "snapshot_failed", message }]);
   expect(await database.lines("SELECT status FROM simcat.sync_runs")).toEqual(["ok"]);
   expect(await database.lines("SELECT library_name FROM simcat.library_days")).toEqual([]);
-  await database.query("DROP TRIGGER refuse ON simcat.owner_days");
+  await database.query("DROP TRIGGER act ON simcat.owner_days");
   expect(await warnings()).toEqual([]);
   expect(await days()).toEqual(["2026-03-01"]);
 });

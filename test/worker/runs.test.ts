@@ -7,6 +7,7 @@ import type { FaultAction } from "../support/mock/faults.ts";
 import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { createTrigger } from "../support/trigger.ts";
 import { EVERY_SECOND, startWorker, WAIT } from "./worker-under-test.ts";
 
 const three = [
@@ -249,8 +250,7 @@ test("prunes the history once a day after a good run, and keeps what is younger 
   await worker.stop();
 
   // A prune that fails is a warning, and the worker goes on and stays ready.
-  await query(`CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no prune today'; END $$;
-    CREATE TRIGGER refuse BEFORE DELETE ON simcat.library_history FOR EACH ROW EXECUTE FUNCTION public.refuse()`);
+  await createTrigger(query, "BEFORE DELETE ON simcat.library_history FOR EACH ROW", "RAISE 'no prune today';");
   const refused = startWorker({ ...environment, ...keepYear });
   const error = expect.stringContaining("no prune today");
   expect(await refused.untilLogged("prune_failed")).toMatchObject({ level: "warn", error });
