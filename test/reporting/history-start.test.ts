@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { inUndone } from "../support/database.ts";
 import { day, lifeOf, useStoredRows } from "./stored-rows.ts";
 
 const BEGAN = new Date("2026-01-01T12:00:00Z");
@@ -19,21 +20,16 @@ const prune = (id: number, cutoff: Date) => ({ id, pruned_at: day(20), cutoff })
 
 /** The rows of a query and the notices that it raised, asked as a role that may read only the views. */
 async function askAsReader(sql: string): Promise<{ rows: Record<string, unknown>[]; notices: string[] }> {
-  const client = await database().pool.connect();
-  const notices: string[] = [];
-  const hear = ({ message = "" }: { message?: string | undefined }) => void notices.push(message);
-  try {
-    await client.query(`BEGIN; CREATE ROLE simcat_test_reader; GRANT USAGE ON SCHEMA simcat_report TO simcat_test_reader;
-      GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO simcat_test_reader; SET LOCAL ROLE simcat_test_reader;
-      SET LOCAL timezone = 'UTC'`);
+  const reader = `CREATE ROLE simcat_test_reader; GRANT USAGE ON SCHEMA simcat_report TO simcat_test_reader;
+    GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO simcat_test_reader; SET LOCAL ROLE simcat_test_reader;
+    SET LOCAL timezone = 'UTC'`;
+  return inUndone(database(), reader, async (client) => {
+    const notices: string[] = [];
+    const hear = ({ message = "" }: { message?: string | undefined }) => void notices.push(message);
     client.on("notice", hear);
-    const { rows } = await client.query(sql);
+    const { rows } = await client.query(sql).finally(() => client.off("notice", hear));
     return { rows, notices };
-  } finally {
-    client.off("notice", hear);
-    await client.query("ROLLBACK");
-    client.release();
-  }
+  });
 }
 
 const NOTICE = (moment: string) => `no rows for ${moment}: the history is complete since 2026-01-05 00:00:00+00`;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { inUndone } from "../support/database.ts";
 import { day, lifeOf, mergeRows, type Step, useStoredRows } from "./stored-rows.ts";
 
 const { add, database, query, queryLists, tablesRead } = useStoredRows();
@@ -32,19 +33,14 @@ test("the work state, of now or of the past, is the same in each session's time 
   // Clocks were put forward 40 days ago.
   const start = Math.ceil((hours(40 * 24).getTime() - Date.UTC(hours(40 * 24).getUTCFullYear(), 0, 0)) / 86_400_000);
   const zone = `STD0DST,J${start},J${((start + 99) % 365) + 1}`;
-  const client = await database().pool.connect();
-  try {
-    await client.query(`BEGIN; SET LOCAL timezone = '${zone}'`);
+  await inUndone(database(), `SET LOCAL timezone = '${zone}'`, async (client) => {
     const { rows } = await client.query(
       `SELECT simcat_report.work_state(now() - interval '2159.5 hours') AS now,
         (SELECT work_state FROM simcat_report.daily_libraries) AS day,
         (SELECT work_state FROM simcat_report.libraries_as_of(now() - interval '480 hours')) AS moment`,
     );
     expect(rows).toEqual([{ now: "quiet", day: "active", moment: "active" }]);
-  } finally {
-    await client.query("ROLLBACK");
-    client.release();
-  }
+  });
 });
 
 /** That number of days before now. */

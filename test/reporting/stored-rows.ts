@@ -1,6 +1,6 @@
 import { beforeEach } from "vitest";
 import { callCli } from "../support/call-cli.ts";
-import { type TestDatabase, useTestDatabase } from "../support/database.ts";
+import { inUndone, type TestDatabase, useTestDatabase } from "../support/database.ts";
 import { DERIVE_EVENTS } from "../support/derive-events.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -144,17 +144,11 @@ export function useStoredRows(beganAt?: Date) {
   };
   beforeEach(empty);
   /** The lines of the query's plan, with some ways of planning switched off. */
-  const plan = async (sql: string, options = "", off: readonly string[] = []): Promise<string[]> => {
-    const client = await database().pool.connect();
-    try {
-      await client.query(["BEGIN", ...off.map((way) => `SET LOCAL ${way} = off`)].join("; "));
+  const plan = (sql: string, options = "", off: readonly string[] = []): Promise<string[]> =>
+    inUndone(database(), off.map((way) => `SET LOCAL ${way} = off`).join("; "), async (client) => {
       const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN ${options} ${sql}`);
       return rows.map((line) => line["QUERY PLAN"]);
-    } finally {
-      await client.query("ROLLBACK");
-      client.release();
-    }
-  };
+    });
   return {
     database,
     async add(rows: StoredRows): Promise<void> {

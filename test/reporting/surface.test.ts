@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { useTestDatabase } from "../support/database.ts";
+import { inUndone, useTestDatabase } from "../support/database.ts";
 
 const database = useTestDatabase();
 
@@ -139,19 +139,14 @@ test("the functions take and give what they always did, and a caller's search_pa
 });
 
 test("who may read nothing but the views can read them all, and without data they are empty, except one", async () => {
-  const client = await database().pool.connect();
   const readers = [...VIEWS, "libraries_as_of(now())", "scenarios_as_of(now())", "scenario_tree('ann', 'forest')"];
-  try {
-    await client.query("BEGIN");
-    await client.query(`CREATE ROLE simcat_test_guest; GRANT USAGE ON SCHEMA simcat_report TO simcat_test_guest;
-      GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO simcat_test_guest; SET LOCAL ROLE simcat_test_guest`);
+  const guest = `CREATE ROLE simcat_test_guest; GRANT USAGE ON SCHEMA simcat_report TO simcat_test_guest;
+    GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO simcat_test_guest; SET LOCAL ROLE simcat_test_guest`;
+  await inUndone(database(), guest, async (client) => {
     const counts: Record<string, number> = {};
     for (const name of readers) counts[name] = (await client.query(`SELECT * FROM simcat_report.${name}`)).rows.length;
     const empty = Object.fromEntries(readers.map((name) => [name, 0]));
     expect(counts).toEqual({ ...empty, data_complete_as_of: 1 });
     await expect(client.query("SELECT * FROM simcat.libraries")).rejects.toThrow("permission denied");
-  } finally {
-    await client.query("ROLLBACK");
-    client.release();
-  }
+  });
 });

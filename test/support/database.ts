@@ -72,6 +72,22 @@ export async function freshTestDatabase(options: TestDatabaseOptions = {}): Prom
   return database;
 }
 
+/** Calls `work` in a transaction that begins with these statements, and undoes all. */
+export async function inUndone<T>(
+  { pool }: TestDatabase,
+  statements: string,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query(`BEGIN; ${statements}`);
+    return await work(client);
+  } finally {
+    await client.query("ROLLBACK");
+    client.release();
+  }
+}
+
 async function withAdmin(url: string, work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
   const admin = new pg.Client({ connectionString: url });
   admin.on("error", () => {});
