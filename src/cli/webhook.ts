@@ -61,15 +61,8 @@ const SILENT: readonly RunStatus[] = ["interrupted", "lost_lease", "running", "a
 function formatMessage({ id, status, isGood, error }: RunEnd, now: Date, version: string) {
   const state = isGood ? "good again" : "not good";
   const run = id === null ? "a run could not begin" : `run ${id} ended with ${status}`;
-  return {
-    text: `simcat: the copy is ${state}: ${run}${error === null ? "" : `: ${error}`}`,
-    good: isGood,
-    run_id: id,
-    status,
-    error,
-    sent_at: now.toISOString(),
-    version,
-  };
+  const text = `simcat: the copy is ${state}: ${run}${error === null ? "" : `: ${error}`}`;
+  return { text, good: isGood, run_id: id, status, error, sent_at: now.toISOString(), version };
 }
 
 const ATTEMPTS = 3;

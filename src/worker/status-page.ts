@@ -18,7 +18,7 @@ import {
 } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
-import { formatDuration, runsFigure, unsuccessfulRuns, withDuration } from "../report/html/runs-figure.ts";
+import { formatRunDuration, runsFigure, unsuccessfulRuns, withDuration } from "../report/html/runs-figure.ts";
 import type { Basics, CopyFigures } from "./copy-reads.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
@@ -95,7 +95,7 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html | nul
     column("run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`),
     column("status", ({ status }) => formatBadge(badgeOf(status))),
     column("started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)),
-    numbers("took", formatDuration),
+    numbers("took", formatRunDuration),
     numbers("read", ({ read }) => read),
     numbers("changed", ({ changed }) => changed),
     numbers("failed", ({ failed }) => failed),

@@ -44,20 +44,14 @@ export async function runQuery(pool: Pool, question: Question, signal: AbortSign
     opened ??= openPrinter(fields.map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) })));
     return opened;
   };
-  const statement: pg.QueryArrayConfig & { queryMode: "extended" } = {
-    text: sql,
-    values: [...values],
-    queryMode: "extended",
-    rowMode: "array",
-    types: ANSWER_TYPES,
-  };
+  const query = { text: sql, values: [...values], queryMode: "extended", rowMode: "array", types: ANSWER_TYPES };
   const hear = ({ message = "" }: { readonly message?: string | undefined }) => onNotice(message);
   const read = async (connection: Connection) => {
     await connection.query(
       `${TAKE_READER_RIGHTS}; SET LOCAL search_path = simcat_report, public; SET LOCAL client_min_messages = notice;
        SET LOCAL statement_timeout = ${Math.ceil(timeLimitMs)}`,
     );
-    const work = () => streamRows<string[]>(connection, statement, (row, fields) => printerOf(fields).add(row));
+    const work = () => streamRows<string[]>(connection, query, (row, fields) => printerOf(fields).add(row));
     const startedAt = performance.now();
     connection.on("notice", hear);
     return cancelOnAbort(pool, connection, work, signal)

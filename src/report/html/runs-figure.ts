@@ -18,7 +18,7 @@ export const withDuration = (run: RunRow, now: Date) => ({
   durationMs: run.status === "abandoned" ? null : (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
 });
 
-export const formatDuration = ({ durationMs }: DrawnRun) => (durationMs === null ? "" : formatElapsed(durationMs));
+export const formatRunDuration = ({ durationMs }: DrawnRun) => (durationMs === null ? "" : formatElapsed(durationMs));
 
 const MAX_LISTED_RUNS = 5;
 
@@ -91,7 +91,7 @@ export function unsuccessfulRuns(runs: readonly DrawnRun[]): Html | null {
   if (shown.length === 0) return null;
   const items = shown.toReversed().map((run) => {
     const { id, kind, status, startedAt, error } = run;
-    const took = run.durationMs === null ? null : html`, <span class="nowrap">took ${formatDuration(run)}</span>`;
+    const took = run.durationMs === null ? null : html`, <span class="nowrap">took ${formatRunDuration(run)}</span>`;
     const when = html`${kind} ${id}, started ${timeOf(startedAt)}${took}`;
     return [html`${formatBadge(badgeOf(status))} <small>${when}</small>`, error && errorText(error)];
   });

@@ -3,7 +3,7 @@ import { formatAll, formatCount, formatSpan, plural } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { badgeOf, column, formatBadge, numbers, timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { formatDuration, isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
+import { formatRunDuration, isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
 import { note, numbersTable, type Section } from "./section.ts";
 
 /** The durations and statuses of simcat's runs. A filter by owner does not apply to them. */
@@ -39,7 +39,7 @@ ${numbersTable(runs.toReversed(), [
   column("run", ({ id, kind }) => html`<span class="nowrap">${id} <small>${kind}</small></span>`),
   column("status", ({ status }) => formatBadge(badgeOf(status))),
   column("started (UTC)", ({ startedAt }) => timeOf(startedAt)),
-  numbers("took", formatDuration),
+  numbers("took", formatRunDuration),
 ])}`;
   },
 };
