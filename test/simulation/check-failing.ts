@@ -121,9 +121,12 @@ export function openFailureLog() {
     for (const one of [performed, ...others]) remember(one, plan.poison, startedAt, now);
     // What was never stored is forgotten when it is no longer listed.
     const isUnlisted = (key: string) => heard.listing?.complete === true && !heard.listing.keys.has(key);
-    for (const key of failing.keys()) {
+    for (const [key, known] of failing) {
       const seen = sight.get(key);
-      if (seen?.live === false || (seen === undefined && isUnlisted(key))) failing.delete(key);
+      const isForgotten = seen === undefined && isUnlisted(key);
+      if (seen?.live === false || (isForgotten && isCompleted)) failing.delete(key);
+      // A run that could not go on may not have recorded its listing.
+      else if (isForgotten) failing.set(key, { ...known, least: 0 });
     }
     const unsaid = [...failing].filter(([key, { least }]) => least > 0 && heard.listing?.keys.has(key));
     if (ended.status === "ok" && others.length === 0 && isEverything(plan.selection) && unsaid.length > 0) {
