@@ -26,7 +26,8 @@ const LIVE_LEASE = `SELECT holder FROM simcat.leases
   WHERE name = ${leaseOfScopeSql("r.scope")} AND expires_at > clock_timestamp()`;
 
 const selectRuns = (source: ReadSource, condition: string) => `
-SELECT id, kind, scope, status, ${source === "views" ? "false" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead", started_at AS "startedAt", finished_at AS "finishedAt", libraries_read AS read,
+SELECT id, kind, scope, status, ${source === "views" ? "false" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead",
+  started_at AS "startedAt", finished_at AS "finishedAt", libraries_read AS read,
   libraries_skipped AS skipped, libraries_changed AS changed, libraries_failed AS failed, libraries_removed AS removed, error
 FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
 
