@@ -51,8 +51,8 @@ async function open(
   if (created) {
     onProgress?.("creating the embedded Postgres (first time only), which is for trials: its OpenSSL is of 2018");
     await createData(server, superuser, signal);
-  } else if (!existsSync(join(directory, "pgpass"))) {
-    onProgress?.("upgrading the roles of the embedded Postgres; simcat db prints the new URL");
+  } else if (["password", "pgpass"].some((name) => !existsSync(join(directory, name)))) {
+    onProgress?.("renewing the roles of the embedded Postgres; simcat db prints the new URL");
     await createRoles(server, false, signal);
   }
   const password = await readFile(join(directory, "password"), "utf8");

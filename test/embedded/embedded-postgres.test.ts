@@ -26,6 +26,22 @@ test("creates a database, stops it, and opens the same one again under the same 
   await second.stop();
 });
 
+test.each(["password", "pgpass"])("sets new passwords if the file %s is missing (fault 300)", async (name) => {
+  const stateDir = newStateDir();
+  const first = await openHere(stateDir);
+  await query(first.url, "CREATE TABLE kept AS SELECT 'ä' AS word");
+  await first.stop();
+  rmSync(join(stateDir, "postgres", name));
+
+  const second = await openHere(stateDir);
+
+  expect(new URL(second.url).password).not.toBe(new URL(first.url).password);
+  expect(new URL(second.readerUrl).password).not.toBe(new URL(first.readerUrl).password);
+  expect(await query(second.url, "SELECT word FROM kept")).toEqual([{ word: "ä" }]);
+  expect(await query(second.readerUrl, "SELECT current_user::text AS role")).toEqual([{ role: "simcat_reader" }]);
+  await second.stop();
+});
+
 test("takes the planner's statistics before it stops, because autovacuum is too late (fault 275)", async () => {
   const stateDir = newStateDir();
   const first = await openHere(stateDir);
