@@ -16,10 +16,15 @@ interface ServiceOfCompose {
 }
 
 const deploy = fileURLToPath(new URL("../../deploy/", import.meta.url));
-const compose: {
-  services: { postgres: ServiceOfCompose; simcat: ServiceOfCompose };
-  secrets: Record<string, { file: string }>;
-} = parse(readFileSync(join(deploy, "compose.yaml"), "utf8"));
+interface Compose {
+  readonly services: { readonly postgres: ServiceOfCompose; readonly simcat: ServiceOfCompose };
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+const manifest = JSON.stringify(parse(readFileSync(join(deploy, "compose.yaml"), "utf8")));
+/** As Compose reads it with an environment file: `${NAME:-default}` and `${NAME:?message}`. */
+const read = (variables: Readonly<Record<string, string>>): Compose =>
+  JSON.parse(manifest.replace(/\$\{(\w+):[-?]([^}]*)\}/g, (_, name, fallback) => variables[name] || fallback));
+const compose = read({});
 const { postgres, simcat } = compose.services;
 
 test("both have a read-only root and no unused capabilities, restart, and listen on this machine only", () => {
@@ -57,6 +62,24 @@ test("secrets are files outside of the repository, and every setting is a settin
   expect(JSON.stringify(postgres.environment)).not.toMatch(/PASSWORD"/);
   expect(Object.values(compose.secrets).filter(({ file }) => !file.startsWith("./secrets/"))).toEqual([]);
   expect(readFileSync(join(deploy, ".gitignore"), "utf8")).toBe("secrets/\n");
+});
+
+test("projects with the variables of docs/organizations.md share no port and no secret (fault 301)", () => {
+  const guide = readFileSync(join(deploy, "../docs/organizations.md"), "utf8");
+  const [, list = ""] = /^\*\*Compose\.\*\*[\s\S]*?\(([^)]*)\):$/m.exec(guide.replace(/\]\([^)]*\)/g, "]")) ?? [];
+  const names = [...list.matchAll(/`([A-Z_]+)[=`]/g)].map(([, name = ""]) => name);
+  const [north, south] = ["north", "south"].map((organization) => {
+    const { services, secrets } = read(Object.fromEntries(names.map((name) => [name, `${organization}-${name}`])));
+    const { SIMCAT_BASE_URL } = services.simcat.environment;
+    return [
+      SIMCAT_BASE_URL,
+      ...services.postgres.ports,
+      ...services.simcat.ports,
+      ...Object.values(secrets).map((one) => one.file),
+    ];
+  });
+  expect(north).toHaveLength(7);
+  expect(north?.filter((one) => south?.includes(one))).toEqual([]);
 });
 
 test("the roles get the passwords of the worker's URLs", () => {

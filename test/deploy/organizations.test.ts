@@ -50,7 +50,7 @@ async function connect(reports: string, name: string, database: string, role: st
   return stdout + stderr.replaceAll(/^psql:\S+ /gm, "");
 }
 
-test.runIf(psql)("unites organizations, each with roles of its own, in one schema", async () => {
+test.runIf(psql)("unites organizations, each with roles of its own, in one schema (fault 302)", async () => {
   const [north, south] = [await organization("north", 20), await organization("south", 30)];
   const reports = await cluster.database({ roles: false });
   const admin = await cluster.session(reports);
@@ -73,13 +73,20 @@ test.runIf(psql)("unites organizations, each with roles of its own, in one schem
   expect(cluster.log()).toContain("CREATE EXTENSION IF NOT EXISTS postgres_fdw");
   expect(cluster.log()).not.toContain("a-password-for-tests");
 
-  const recipes = [...readFileSync("docs/organizations.md", "utf8").matchAll(/^```sql\n([\s\S]*?)^```$/gm)];
+  const guide = readFileSync("docs/organizations.md", "utf8");
+  const recipes = [...guide.matchAll(/^```sql\n([\s\S]*?)^```$/gm)];
   const found = [];
   for (const [, sql = ""] of recipes) found.push((await read(sql)).map(({ organization }) => organization));
   expect(found.map((organizations) => [...new Set(organizations)].sort())).toEqual(
     recipes.map(() => ["north", "south"]),
   );
   expect(recipes).toHaveLength(3);
+  // A panel's query, altered as the guide says; Grafana inserts the variable.
+  const [, into = "", from = "", filter = ""] =
+    /write `(\w+)` instead of `(\w+)`,\s+and `(WHERE .*)`/.exec(guide) ?? [];
+  expect(readFileSync("deploy/grafana/dashboards/simcat.json", "utf8")).toContain(`FROM ${from}.libraries`);
+  const panel = `SELECT count(*)::int AS libraries FROM ${into}.libraries ${filter}`;
+  expect(await read(panel.replace(/\$\{organization:sqlstring\}/, "'south'"))).toEqual([{ libraries: 30 }]);
 
   // An organization that has not been upgraded, a second run, and a view of the user's own in the way.
   const southern = await cluster.session(south);
