@@ -71,7 +71,7 @@ const GROUPS: Readonly<Record<string, CommandGroup>> = {
     },
   },
   "Look at it": {
-    document: "docs/reporting.md",
+    document: "docs/operations.md",
     commands: {
       status: {
         description: "show the last runs, freshness, failing libraries and rejects",
@@ -88,15 +88,20 @@ const GROUPS: Readonly<Record<string, CommandGroup>> = {
         example: "simcat explain example.user/helloworldCourse",
         load: async () => (await import("./explain.ts")).defineExplain,
       },
-      query: {
-        description: "answer a question in SQL about the views of simcat_report",
-        example: 'simcat query "SELECT owner, count(*) FROM libraries GROUP BY owner"',
-        load: async () => (await import("./query.ts")).defineQuery,
-      },
       verify: {
         description: "compare the database with the service, scenario by scenario",
         example: "simcat verify",
         load: async () => (await import("./verify.ts")).defineVerify,
+      },
+    },
+  },
+  "Ask it": {
+    document: "docs/reporting.md",
+    commands: {
+      query: {
+        description: "answer a question in SQL about the views of simcat_report",
+        example: 'simcat query "SELECT owner, count(*) FROM libraries GROUP BY owner"',
+        load: async () => (await import("./query.ts")).defineQuery,
       },
     },
   },
