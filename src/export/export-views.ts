@@ -29,7 +29,7 @@ export interface ExportProgress {
 /** The description of an export: the content of `manifest.json`. */
 export type Manifest = Awaited<ReturnType<typeof writeViews>>;
 
-/** How long an export waits for the locks of all its tables, in milliseconds. */
+/** How long an export waits for the lock of each of its tables, in milliseconds. */
 const LOCK_PATIENCE_MS = 60_000;
 const ROWS_PER_PROGRESS = 1_000;
 
