@@ -37,12 +37,12 @@ const duration = (min: number, max: number, expected: string) =>
   quantity(parseDuration, min, max, `a duration ${expected}`);
 /** Timers of Node overflow above 24.8 days and then fire at once. */
 export const timer = duration(1, 24 * DAY_MS, "of at most 24d, such as 500ms, 60s, 15m or 24h");
-export const interval = duration(1, 3650 * DAY_MS, "such as 15m, 24h or 7d");
+export const interval = duration(1, 3650 * DAY_MS, "of at most 3650d, such as 15m, 24h or 7d");
 /** The guard of removals compares with the last 24 hours. */
-export const historyAge = duration(DAY_MS, 3650 * DAY_MS, "of at least 24h, such as 90d or 395d");
-export const size = quantity(parseSize, 1, 2 ** 40, "a size such as 64KiB, 512MiB or 1GiB");
+export const historyAge = duration(DAY_MS, 3650 * DAY_MS, "from 24h to 3650d, such as 90d or 395d");
+export const size = quantity(parseSize, 1, 2 ** 40, "a size of at most 1024GiB, such as 64KiB, 512MiB or 1GiB");
 
-export const share: Reader<Share> = (text) => parseShare(text) ?? reject(text, "a share from 0% to 100%");
+export const share: Reader<Share> = (text) => parseShare(text) ?? reject(text, "0% to 100%, at most four decimals");
 
 export const flag: Reader<boolean> = (text) =>
   text === "true" || text === "false" ? text === "true" : reject(text, "true or false");

@@ -192,7 +192,11 @@ describe("check", () => {
     expect(exitCode).toBe(78);
     const failed = { check: "configuration", result: "fail", details: [], exit_code: 78 };
     expect(lines.filter((line) => line.check === "configuration")).toEqual([
-      { ...failed, text: 'SIMCAT_MAX_REMOVED is "9"', hint: "expected a share from 0% to 100%" },
+      {
+        ...failed,
+        text: 'SIMCAT_MAX_REMOVED is "9"',
+        hint: "expected 0% to 100%, at most four decimals",
+      },
       {
         ...failed,
         text: "SIMCAT_BASE_URL is not set",
