@@ -60,7 +60,7 @@ COMMENT ON COLUMN simcat_report.run_history.retries IS 'Number of requests sent 
 COMMENT ON COLUMN simcat_report.run_history.bytes IS 'Bytes of the response bodies, after decompression. NULL: the run is in progress or was abandoned, because counts are written at the end.';
 COMMENT ON COLUMN simcat_report.run_history.summary IS 'The counts in one line: scenarios + added, ~ changed, - removed. NULL: the run is in progress or was abandoned, because counts are written at the end.';
 COMMENT ON COLUMN simcat_report.run_history.error IS 'Why the run ended as it did, and what to do. NULL: nothing to add to the counts.';
-COMMENT ON COLUMN simcat_report.run_history.scope IS 'The selected libraries and owners. NULL: the whole organization.';
+COMMENT ON COLUMN simcat_report.run_history.scope IS 'The selected libraries and owners, or the slice. NULL: the whole organization.';
 COMMENT ON COLUMN simcat_report.run_history.allow_removals IS 'Whether --allow-removals let the run pass the removal guards.';
 COMMENT ON COLUMN simcat_report.run_history.version IS 'The version of simcat that ran.';
 COMMENT ON COLUMN simcat_report.run_history.duration_seconds IS 'duration in seconds, for clients that cannot read intervals. NULL: not finished.';
