@@ -50,7 +50,7 @@ COMMENT ON COLUMN simcat_report.libraries.file_size IS 'The size text, as sent, 
 COMMENT ON COLUMN simcat_report.libraries.file_size_bytes IS 'file_size in bytes; 1 KB is 1024 bytes. As rounded as the text. NULL: not sent, or not understood. Never 0 for an unknown size, so a sum omits unknown sizes.';
 COMMENT ON COLUMN simcat_report.libraries.scenario_count IS 'Number of live scenarios in the library, results included.';
 COMMENT ON COLUMN simcat_report.libraries.result_count IS 'Number of those scenarios that are results: is_result is true, or it was not sent and there is a parent.';
-COMMENT ON COLUMN simcat_report.libraries.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns.';
+COMMENT ON COLUMN simcat_report.libraries.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns, unless it was pruned.';
 COMMENT ON COLUMN simcat_report.libraries.changed_at IS 'When simcat stored this version, which is valid from then on. Not when it was edited.';
 COMMENT ON COLUMN simcat_report.libraries.run_id IS 'The run that wrote this version (run_history.run_id).';
 COMMENT ON COLUMN simcat_report.libraries.listed IS 'The list entry as received, unknown fields included. NULL: no list entry stored yet.';

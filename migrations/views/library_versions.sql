@@ -21,7 +21,7 @@ COMMENT ON COLUMN simcat_report.library_versions.last_modified IS 'The service''
 COMMENT ON COLUMN simcat_report.library_versions.last_modified_at IS 'last_modified as a time: the start of the minute, day or other period that the text names. A text without a time zone is read in SIMCAT_SERVICE_TIMEZONE. NULL: no text, or an unknown format.';
 COMMENT ON COLUMN simcat_report.library_versions.file_size IS 'The size text, as sent, such as 240 KB. NULL: not sent, or no metadata stored yet.';
 COMMENT ON COLUMN simcat_report.library_versions.file_size_bytes IS 'file_size in bytes; 1 KB is 1024 bytes. As rounded as the text. NULL: not sent, or not understood. Never 0 for an unknown size, so a sum omits unknown sizes.';
-COMMENT ON COLUMN simcat_report.library_versions.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns.';
+COMMENT ON COLUMN simcat_report.library_versions.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns, unless it was pruned.';
 COMMENT ON COLUMN simcat_report.library_versions.run_id IS 'The run that wrote this version (run_history.run_id).';
 COMMENT ON COLUMN simcat_report.library_versions.listed IS 'The list entry as received, unknown fields included. NULL: no list entry stored yet.';
 COMMENT ON COLUMN simcat_report.library_versions.metadata IS 'The metadata as received, unknown fields included. NULL: no metadata stored yet.';

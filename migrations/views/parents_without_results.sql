@@ -28,4 +28,4 @@ COMMENT ON COLUMN simcat_report.parents_without_results.scenario_id IS 'Number o
 COMMENT ON COLUMN simcat_report.parents_without_results.scenario_name IS 'Name of the scenario, as sent. People rename scenarios, so it does not prove which scenario is the parent. NULL: not sent.';
 COMMENT ON COLUMN simcat_report.parents_without_results.last_modified IS 'The service''s lastModified text, as sent. Its format and time zone are unknown: do not sort or compare it. NULL: not sent.';
 COMMENT ON COLUMN simcat_report.parents_without_results.last_modified_at IS 'last_modified as a time: the start of the minute, day or other period that the text names. A text without a time zone is read in SIMCAT_SERVICE_TIMEZONE. NULL: no text, or an unknown format.';
-COMMENT ON COLUMN simcat_report.parents_without_results.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns.';
+COMMENT ON COLUMN simcat_report.parents_without_results.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns, unless it was pruned.';

@@ -26,7 +26,7 @@ COMMENT ON COLUMN simcat_report.removed.scenario_id IS 'Number of the scenario. 
 COMMENT ON COLUMN simcat_report.removed.name IS 'Name of the library or the scenario. NULL: a scenario without a name.';
 COMMENT ON COLUMN simcat_report.removed.went_with_library IS 'Whether the scenario was removed only because its library was removed.';
 COMMENT ON COLUMN simcat_report.removed.last_modified_at IS 'last_modified as a time: the start of the minute, day or other period that the text names. A text without a time zone is read in SIMCAT_SERVICE_TIMEZONE. NULL: no text, or an unknown format.';
-COMMENT ON COLUMN simcat_report.removed.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns.';
+COMMENT ON COLUMN simcat_report.removed.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns, unless it was pruned.';
 COMMENT ON COLUMN simcat_report.removed.run_id IS 'The run that marked it as removed (run_history.run_id).';
 COMMENT ON COLUMN simcat_report.removed.file_size_bytes IS 'Size of the library when it was removed. NULL: not known, or a scenario.';
 COMMENT ON COLUMN simcat_report.removed.scenario_count IS 'Number of the scenarios that were removed with the library. NULL: a scenario.';

@@ -20,6 +20,6 @@ COMMENT ON COLUMN simcat_report.scenario_versions.parent_id IS 'scenario_id of t
 COMMENT ON COLUMN simcat_report.scenario_versions.last_modified IS 'The service''s lastModified text, as sent. Its format and time zone are unknown: do not sort or compare it. NULL: not sent.';
 COMMENT ON COLUMN simcat_report.scenario_versions.last_modified_at IS 'last_modified as a time: the start of the minute, day or other period that the text names. A text without a time zone is read in SIMCAT_SERVICE_TIMEZONE. NULL: no text, or an unknown format.';
 COMMENT ON COLUMN simcat_report.scenario_versions.description IS 'Description of the scenario, as sent. NULL: not sent.';
-COMMENT ON COLUMN simcat_report.scenario_versions.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns.';
+COMMENT ON COLUMN simcat_report.scenario_versions.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns, unless it was pruned.';
 COMMENT ON COLUMN simcat_report.scenario_versions.run_id IS 'The run that wrote this version (run_history.run_id).';
 COMMENT ON COLUMN simcat_report.scenario_versions.raw IS 'The scenario as received, unknown fields included.';

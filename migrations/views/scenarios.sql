@@ -26,7 +26,7 @@ COMMENT ON COLUMN simcat_report.scenarios.parent_id IS 'scenario_id of the paren
 COMMENT ON COLUMN simcat_report.scenarios.last_modified IS 'The service''s lastModified text, as sent. Its format and time zone are unknown: do not sort or compare it. NULL: not sent.';
 COMMENT ON COLUMN simcat_report.scenarios.last_modified_at IS 'last_modified as a time: the start of the minute, day or other period that the text names. A text without a time zone is read in SIMCAT_SERVICE_TIMEZONE. NULL: no text, or an unknown format.';
 COMMENT ON COLUMN simcat_report.scenarios.description IS 'Description of the scenario, as sent. NULL: not sent.';
-COMMENT ON COLUMN simcat_report.scenarios.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns.';
+COMMENT ON COLUMN simcat_report.scenarios.first_seen_at IS 'When simcat first stored it. Not when the service created it. Kept when it is removed and returns, unless it was pruned.';
 COMMENT ON COLUMN simcat_report.scenarios.changed_at IS 'When simcat stored this version, which is valid from then on. Not when it was edited.';
 COMMENT ON COLUMN simcat_report.scenarios.run_id IS 'The run that wrote this version (run_history.run_id).';
 COMMENT ON COLUMN simcat_report.scenarios.raw IS 'The scenario as received, unknown fields included.';
