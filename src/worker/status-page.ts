@@ -1,21 +1,8 @@
 import type { Config } from "../config.ts";
 import { formatAgo, formatCount, plural } from "../format.ts";
 import { DIED, formatKind } from "../output/status.ts";
-import {
-  badgeOf,
-  card,
-  column,
-  errorText,
-  failingList,
-  foreignText,
-  formatBadge,
-  htmlTable,
-  numbers,
-  type StatusBadge,
-  timeAndAge,
-  timeOf,
-  zonedTime,
-} from "../report/html/elements.ts";
+import { badgeOf, formatBadge, type StatusBadge } from "../report/html/badges.ts";
+import { card, errorText, failingList, foreignText, htmlTable, timeOf } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
 import { formatRunDuration, runsFigure, unsuccessfulRuns, withDuration } from "../report/html/runs-figure.ts";
@@ -44,6 +31,18 @@ ${basics && formatSections(basics, figures)}
 <footer><p>simcat ${version}. Times without a zone are UTC. This page reloads every ${REFRESH_SECONDS} seconds. For machines: <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>, <a href="/healthz">/healthz</a>.</p></footer>`;
   const title = `simcat: ${badge.label}: ${host}${database === null ? "" : `, database ${database}`}`;
   return formatPage(title, body, REFRESH_SECONDS);
+}
+
+/** The time and the time since. */
+const timeAndAge = (at: Date | null, now: Date) =>
+  html`${timeOf(at)}${at && html` <small class="nowrap">${formatAgo(at, now)}</small>`}`;
+
+const MINUTE = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" } as const;
+
+/** `20 Nov 2026, 14:15 CET`. */
+function zonedTime(at: Date, timeZone: string): Html {
+  const text = at.toLocaleString("en-GB", { ...MINUTE, timeZone, timeZoneName: "short" });
+  return html`<time datetime="${at.toISOString()}">${text}</time>`;
 }
 
 function overallBadge({ ready, reasons }: WorkerStatus): StatusBadge {
@@ -92,13 +91,13 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html | nul
   const timed = known.map((run) => withDuration(run, now));
   const drawn = timed.toReversed();
   const table = htmlTable(timed.slice(0, LISTED_RUNS), [
-    column("run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`),
-    column("status", ({ status }) => formatBadge(badgeOf(status))),
-    column("started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)),
-    numbers("took", formatRunDuration),
-    numbers("read", ({ read }) => read),
-    numbers("changed", ({ changed }) => changed),
-    numbers("failed", ({ failed }) => failed),
+    ["run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`],
+    ["status", ({ status }) => formatBadge(badgeOf(status))],
+    ["started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)],
+    ["took", formatRunDuration, "number"],
+    ["read", ({ read }) => read, "number"],
+    ["changed", ({ changed }) => changed, "number"],
+    ["failed", ({ failed }) => failed, "number"],
   ]);
   const failing = figures?.failing ?? { total: 0, shown: [] };
   const failingSection = html`<section class="wide"><h2>${plural(failing.total, "library fails", "libraries fail")}</h2>

@@ -1,7 +1,6 @@
-import type { SyncState } from "../../model.ts";
+import type { LibraryKey, SyncState } from "../../model.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
-import type { librarySync } from "../schema.ts";
 import { readSnapshot } from "../transaction.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { readHolder, readLastGoodRun, readLiveRuns, readRecentRuns, readSlicesSince } from "./recent-runs.ts";
@@ -98,23 +97,23 @@ async function countSettled(
 /** `last_error` without the name of the library, so that libraries that fail for the same reason have the same text. */
 export const FAILURE_REASON = "regexp_replace(last_error, '(GET|HEAD|asked) \\S+?([;)]*)(?=\\s|$)', '\\1 …\\2', 'g')";
 
-type SyncRow = typeof librarySync.$inferSelect;
+type FailureTime = "lastFailedAt" | "lastSuccessAt" | "bookmarkSeenAt" | "removalHeldAt";
 
-/** Those without a good copy for longest first. `alike`: how many fail for the same reason. */
+export interface FailingLibrary extends LibraryKey, Readonly<Record<FailureTime, Date | null>> {
+  readonly failures: number;
+  readonly lastError: string | null;
+  /** The error without the name of the library. */
+  readonly reason?: string | null;
+  /** How many libraries fail for this reason, those included that are not listed. */
+  readonly alike?: number;
+}
+
+/** Those without a good copy for longest first. */
 async function readFailing(connection: Connection, source: ReadSource) {
   const failing = `${STORED_ROWS[source].library_sync} y WHERE failures > 0`;
   // The views show no moment at which the date was first listed. The run that lists a new date tries the library at once.
   const seenAt = source === "tables" ? "bookmark_seen_at" : "NULL::timestamptz";
-  const { rows: shown } = await connection.query<
-    Pick<
-      SyncRow,
-      "owner" | "failures" | "lastFailedAt" | "lastSuccessAt" | "bookmarkSeenAt" | "lastError" | "removalHeldAt"
-    > & {
-      name: string;
-      reason?: string | null;
-      alike?: number;
-    }
-  >(
+  const { rows: shown } = await connection.query<FailingLibrary>(
     `SELECT owner, library_name AS name, failures, last_failed_at AS "lastFailedAt", last_success_at AS "lastSuccessAt",
        ${seenAt} AS "bookmarkSeenAt", last_error AS "lastError", removal_held_at AS "removalHeldAt",
        ${FAILURE_REASON} AS reason, count(*) OVER (PARTITION BY ${FAILURE_REASON}) AS alike

@@ -5,7 +5,8 @@ import { formatCount, formatElapsed } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { MINUTE_MS } from "../../units.ts";
 import { plot, timeAxis, UPWARD } from "../charts.ts";
-import { badgeOf, errorText, formatBadge, formatMinute, listOf, shapeAt, timeOf } from "./elements.ts";
+import { badgeOf, formatBadge, shapeAt } from "./badges.ts";
+import { errorText, formatMinute, listOf, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
 
 export interface DrawnRun extends Pick<RunRow, "id" | "kind" | "status" | "startedAt" | "error"> {

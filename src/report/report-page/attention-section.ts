@@ -1,6 +1,7 @@
 import { formatCount, plural } from "../../format.ts";
 import { formatExplainCommand, OLD_AFTER_MS, remedyAfter } from "../../output/status.ts";
-import { badgeOf, failingList, foreignText, formatBadge, formatMinute, libraryName, listOf } from "../html/elements.ts";
+import { badgeOf, formatBadge, type Variant } from "../html/badges.ts";
+import { failingList, foreignText, formatMinute, libraryName, listOf } from "../html/elements.ts";
 import { html, type Part } from "../html/html.ts";
 import { type Facts, OF_OWNERS } from "./facts.ts";
 import type { Section } from "./section.ts";
@@ -49,7 +50,7 @@ ${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>
 /** Problems, each with a command or a place that helps. The most serious first. */
 function itemsOf({ now, complete, runs, failing }: Facts) {
   const items: Part[][] = [];
-  const add = (variant: ReturnType<typeof badgeOf>["variant"], label: string, advice: string) =>
+  const add = (variant: Variant, label: string, advice: string) =>
     items.push([formatBadge({ variant, label }), advice]);
   const { completeAsOf, librariesBehind, lastWholeRunId, unaddressable } = complete;
   const last = runs.at(-1);

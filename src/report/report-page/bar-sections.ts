@@ -1,7 +1,7 @@
 import { sum } from "d3-array";
 import { formatAll, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { type BarPart, type LegendItem, legend } from "../charts.ts";
-import { type Column, column, foreignText, htmlTable, numbers } from "../html/elements.ts";
+import { type Column, foreignText, htmlTable } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { OF_OWNERS } from "./facts.ts";
 import { barColumn, formatPercent, MAX_SHOWN_NAME, note, type Section, shortName } from "./section.ts";
@@ -29,11 +29,12 @@ function ownerTable<Row extends OwnerRow>(
   amounts: Column<Row>,
 ): Html | null {
   if (rows.length === 1) return null;
-  const name = column<Row>("owner", (row) => {
+  const nameOf = (row: Row) => {
     const owner = row.owner === null ? plural(row.owners, "other owner") : foreignText(row.owner, MAX_SHOWN_NAME);
     return html`${owner} <small class="nowrap">${detailOf(row)}</small>`;
-  });
-  return htmlTable(rows, [name, barColumn(rows, (row) => (row.owner === null ? [] : partsOf(row))), amounts]);
+  };
+  const bars = barColumn(rows, (row) => (row.owner === null ? [] : partsOf(row)));
+  return htmlTable(rows, [["owner", nameOf], bars, amounts]);
 }
 
 /** `ties`: owners with as many bytes, this one included. */
@@ -64,7 +65,7 @@ export const storageSection: Section<{ storage: StorageRow }> = {
       storage,
       ({ libraries }) => formatLibraries(libraries),
       ({ bytes }) => [{ paint: "solid first", value: bytes }],
-      numbers("stored", ({ bytes }) => html`${formatBytes(bytes)} <small>${formatPercent(bytes, all)}</small>`),
+      ["stored", ({ bytes }) => html`${formatBytes(bytes)} <small>${formatPercent(bytes, all)}</small>`, "number"],
     )}
 ${note(
   sizesUnread === 0 ? null : `Not included: ${formatLibraries(sizesUnread)} of unknown size. `,
@@ -113,7 +114,7 @@ export const parentsSection: Section<{ parents: ParentsRow }> = {
         { ...WITHOUT, value: row.withoutResults },
         { ...WITH, value: row.parents - row.withoutResults },
       ],
-      numbers("without results", (row) => `${formatCount(row.withoutResults)} of ${formatCount(row.parents)}`),
+      ["without results", (row) => `${formatCount(row.withoutResults)} of ${formatCount(row.parents)}`, "number"],
     )}
 ${note(
   "A parent is a scenario that is not a result. It has results if a live result of its library names it as its parent. ",
@@ -172,16 +173,10 @@ ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_vers
     // In the order of the query: by package, its newest version first.
     const open = versions.filter((row) => largest.has(row));
     const others = versions.filter((row) => !largest.has(row));
-    const columns = [
-      column<VersionRow>("package and version", (row) => {
-        const name = foreignText(row.packageName ?? "(no package)", MAX_SHOWN_NAME);
-        const version = foreignText(row.packageVersion ?? "(no version)", MAX_SHOWN_NAME);
-        return html`${name} ${version} <small class="nowrap">${formatBehind(row)}</small>`;
-      }),
-      barColumn(versions, ({ versionsBehind, libraries: value }) => [
-        { ...(versionsBehind === 0 ? NEWEST : OLDER), value },
-      ]),
-      numbers<VersionRow>("libraries", ({ libraries }) => libraries),
+    const columns: readonly Column<VersionRow>[] = [
+      ["package and version", nameVersion],
+      barColumn(versions, (row) => [{ ...(row.versionsBehind === 0 ? NEWEST : OLDER), value: row.libraries }]),
+      ["libraries", ({ libraries }) => libraries, "number"],
     ];
     const folded = html`<details><summary>${plural(others.length, "version")} with fewer libraries</summary>
 ${htmlTable(others.slice(0, MAX_VERSIONS), columns)}</details>`;
@@ -191,8 +186,10 @@ ${others.length === 0 ? null : folded}`;
   },
 };
 
-/** `1 version behind 4.3.6`. */
-function formatBehind({ versionsBehind, newestVersion }: VersionRow): string {
-  if (versionsBehind === null) return "unknown";
-  return versionsBehind === 0 ? "" : `${plural(versionsBehind, "version")} behind ${newestVersion}`;
+/** `landscape 4.3.5`, and `1 version behind 4.3.6`. */
+function nameVersion({ packageName, packageVersion, versionsBehind, newestVersion }: VersionRow): Html {
+  const name = foreignText(packageName ?? "(no package)", MAX_SHOWN_NAME);
+  const version = foreignText(packageVersion ?? "(no version)", MAX_SHOWN_NAME);
+  const behind = versionsBehind === 0 ? "" : `${plural(versionsBehind ?? 0, "version")} behind ${newestVersion}`;
+  return html`${name} ${version} <small class="nowrap">${versionsBehind === null ? "unknown" : behind}</small>`;
 }

@@ -3,16 +3,7 @@ import { formatCount, formatLibraries, formatSpan, plural } from "../../format.t
 import type { LibraryKey } from "../../model.ts";
 import { DAY_MS } from "../../units.ts";
 import { columnChart, legend, type TimeStep } from "../charts.ts";
-import {
-  column,
-  formatDay,
-  formatMinute,
-  formatWith,
-  htmlTable,
-  libraryName,
-  numbers,
-  timeOf,
-} from "../html/elements.ts";
+import { type Column, formatDay, formatMinute, formatWith, htmlTable, libraryName, timeOf } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { knownEndOf, OF_OWNERS } from "./facts.ts";
 import { countColumn, note, numbersTable, type Section, shortName } from "./section.ts";
@@ -166,14 +157,11 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     const columns = PANELS.flatMap(({ many, series }) =>
       series.map(({ kind, countOf }) => countColumn(`${many} ${kind}`, countOf)),
     );
-    const when = column<TimeStep>(
-      `${step} (UTC)`,
-      ({ at, isKnown }) => `${formatStep(at)}${isKnown ? "" : ", unknown"}`,
-    );
+    const nameStep = ({ at, isKnown }: TimeStep) => `${formatStep(at)}${isKnown ? "" : ", unknown"}`;
     return html`${legend(SERIES)}
 <div class="panels">${panels}</div>
 ${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${step === "day" ? "today" : `this ${step}`} so far. Shaded: before this time, or unknown because no run saw everything. `, scope)}
-${numbersTable(steps, [when, ...columns])}
+${numbersTable(steps, [[`${step} (UTC)`, nameStep], ...columns])}
 ${changedTable(changed)}`;
   },
 };
@@ -188,10 +176,10 @@ function changedTable(changed: readonly ChangedLibrary[]): Html | null {
   const [first] = changed;
   if (first === undefined) return null;
   const table = htmlTable(changed, [
-    column("library", libraryName),
-    column("itself", (row) => row.library ?? ""),
-    ...SERIES.map(({ kind }) => numbers<ChangedLibrary>(`scenarios ${kind}`, (row) => row[kind] || "")),
-    column("last change (UTC)", (row) => timeOf(row.lastChangedAt)),
+    ["library", libraryName],
+    ["itself", (row) => row.library ?? ""],
+    ...SERIES.map(({ kind }): Column<ChangedLibrary> => [`scenarios ${kind}`, (row) => row[kind] || "", "number"]),
+    ["last change (UTC)", (row) => timeOf(row.lastChangedAt)],
   ]);
   const left = first.total - changed.length;
   return html`${table}${left > 0 ? note(`… and ${formatLibraries(left)} more.`) : null}`;

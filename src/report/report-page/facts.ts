@@ -4,7 +4,7 @@ import { FAILURE_REASON } from "../../db/read/read-status.ts";
 import { readRecentRuns } from "../../db/read/recent-runs.ts";
 import { type StatementParameters, statement } from "../../db/statement.ts";
 import { DAY_MS, HOUR_MS } from "../../units.ts";
-import { type FailingLibrary, formatDay, formatMinute } from "../html/elements.ts";
+import { formatDay, formatMinute, type ShownFailure } from "../html/elements.ts";
 import { type DrawnRun, withDuration } from "../html/runs-figure.ts";
 
 export async function readRows<Row extends object>(connection: Connection, sql: string, named: StatementParameters) {
@@ -31,11 +31,7 @@ export function knownEndOf({ now, complete: { knownUntil } }: Facts, maxAgeMs = 
   return { at: knownUntil, until: `until ${ageMs > DAY_MS ? formatDay(knownUntil) : formatMinute(knownUntil)}` };
 }
 
-/** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
-const MAX_PAGE_ROWS = 12;
 const MAX_DRAWN_RUNS = 40;
-/** How many libraries with the same error, and how many items of one problem, are named. */
-const MAX_ALIKE = 5;
 
 /** Reads the facts, and returns them with the parameters of the sections' queries. */
 export async function readFacts(connection: Connection, { sinceMs, owners }: ReportScope) {
@@ -54,8 +50,10 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     changes_since: historyCompleteSince === null ? null : changesSince,
     step,
     step_length: `1 ${step}`,
-    max_shown: MAX_PAGE_ROWS,
-    max_alike: MAX_ALIKE,
+    /** How many owners, changed libraries and failing libraries are read; of the others only their totals. */
+    max_shown: 12,
+    /** How many libraries with the same error, and how many items of one problem, are named. */
+    max_alike: 5,
   };
   const runs: readonly DrawnRun[] = recent.map((run) => withDuration(run, now));
   const facts = {
@@ -67,7 +65,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     complete,
     libraries: oneRow({ rows: await readRows<LibraryTotals>(connection, LIBRARIES, parameters) }),
     runs: runs.toReversed(),
-    failing: await readRows<FailingLibrary & { total: number }>(connection, FAILING, parameters),
+    failing: await readRows<ShownFailure & { total: number }>(connection, FAILING, parameters),
   };
   return { facts, parameters };
 }

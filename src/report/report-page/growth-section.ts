@@ -3,7 +3,7 @@ import { utcDay } from "d3-time";
 import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
 import { lineChart } from "../charts.ts";
-import { column, formatDay, formatMinute, numbers } from "../html/elements.ts";
+import { type Column, formatDay, formatMinute } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
 import { knownEndOf, OF_OWNERS } from "./facts.ts";
 import { type FactsAnd, note, numbersTable, type Section } from "./section.ts";
@@ -93,10 +93,8 @@ FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZO
     const { until } = knownEndOf(rows);
     const time = `since ${formatDay(first.day)}${until && `, ${until}`}`;
     const { libraries, scenarios } = changeSince(first, rows);
-    const [moreLibraries, moreScenarios] = [
-      difference(libraries, "library", "libraries"),
-      difference(scenarios, "scenario", "scenarios"),
-    ];
+    const moreLibraries = difference(libraries, "library", "libraries");
+    const moreScenarios = difference(scenarios, "scenario", "scenarios");
     if (moreLibraries !== null && moreScenarios !== null) return `${moreLibraries} and ${moreScenarios} ${time}`;
     if (moreLibraries !== null) return `${moreLibraries} ${time}, and as many scenarios`;
     const asMany = `As many libraries${moreScenarios === null ? " and scenarios" : ""} ${time.replace("since", "as on")}`;
@@ -116,10 +114,10 @@ FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZO
     const step = Math.ceil(all.length / MAX_LISTED_DAYS);
     const rows = all.filter((row, index) => index % step === 0 || row === present);
     const remark = step === 1 ? null : note(`The first snapshot, one in ${step} of the others, and the last one.`);
-    const day = column<Amounts>("day (UTC)", (row) => (row === present ? formatMinute(row.day) : formatDay(row.day)));
-    const quantities = QUANTITIES.map(({ title, name, format }) =>
-      numbers<Amounts>(title, ({ [name]: amount }) => (amount === null ? "" : format(amount))),
-    );
+    const quantities = QUANTITIES.map(({ title, name, format }): Column<Amounts> => {
+      return [title, ({ [name]: amount }) => (amount === null ? "" : format(amount)), "number"];
+    });
+    const dayOf = (row: Amounts) => (row === present ? formatMinute(row.day) : formatDay(row.day));
     const late = first.readLater.libraries;
     return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, all, facts.now))}</div>
 ${note(
@@ -128,7 +126,7 @@ ${note(
     ? null
     : ` ${plural(late, "library was", "libraries were")} listed from the start and first read after ${formatDay(first.day)}: not counted as new.`,
 )}
-${numbersTable(rows, [day, ...quantities], remark)}`;
+${numbersTable(rows, [["day (UTC)", dayOf], ...quantities], remark)}`;
   },
 };
 

@@ -1,7 +1,8 @@
 import { sum } from "d3-array";
 import { formatAll, formatCount, formatSpan, plural } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
-import { badgeOf, column, formatBadge, numbers, timeOf } from "../html/elements.ts";
+import { badgeOf, formatBadge } from "../html/badges.ts";
+import { timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { formatRunDuration, isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
 import { note, numbersTable, type Section } from "./section.ts";
@@ -36,10 +37,10 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
 ${owners.length === 0 ? null : note("Runs are not filtered by owner.")}
 ${unsuccessfulRuns(runs)}
 ${numbersTable(runs.toReversed(), [
-  column("run", ({ id, kind }) => html`<span class="nowrap">${id} <small>${kind}</small></span>`),
-  column("status", ({ status }) => formatBadge(badgeOf(status))),
-  column("started (UTC)", ({ startedAt }) => timeOf(startedAt)),
-  numbers("took", formatRunDuration),
+  ["run", ({ id, kind }) => html`<span class="nowrap">${id} <small>${kind}</small></span>`],
+  ["status", ({ status }) => formatBadge(badgeOf(status))],
+  ["started (UTC)", ({ startedAt }) => timeOf(startedAt)],
+  ["took", formatRunDuration, "number"],
 ])}`;
   },
 };

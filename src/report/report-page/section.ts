@@ -2,7 +2,7 @@ import { max, sum } from "d3-array";
 import { truncate } from "../../output/table.ts";
 import { printable } from "../../printable.ts";
 import { type BarPart, bar, type TimeStep } from "../charts.ts";
-import { type Column, column, htmlTable, numbers } from "../html/elements.ts";
+import { type Column, htmlTable } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import type { Facts } from "./facts.ts";
 
@@ -29,13 +29,16 @@ export const numbersTable = <Row>(rows: readonly Row[], columns: readonly Column
   html`<details><summary>The numbers</summary>${remark}${htmlTable(rows, columns)}</details>`;
 
 /** The counts of the steps of a column chart. An unknown step may have some, but no zero. */
-export const countColumn = <One extends TimeStep>(title: string, countOf: (step: One) => number): Column<One> =>
-  numbers(title, (step) => (step.isKnown ? countOf(step) : countOf(step) || ""));
+export const countColumn = <One extends TimeStep>(title: string, countOf: (step: One) => number): Column<One> => [
+  title,
+  (step) => (step.isKnown ? countOf(step) : countOf(step) || ""),
+  "number",
+];
 
 /** A bar in each row, the longest one as wide as the column. */
 export function barColumn<Row>(rows: readonly Row[], partsOf: (row: Row) => readonly BarPart[]): Column<Row> {
   const largest = max(rows, (row) => sum(partsOf(row), ({ value }) => value)) ?? 0;
-  return column("", (row) => bar(partsOf(row), largest));
+  return ["", (row) => bar(partsOf(row), largest)];
 }
 
 /** A line below a picture; null if all parts are null. */

@@ -1,7 +1,7 @@
 import { formatCount, formatLibraries, plural } from "../../format.ts";
 import { DAY_MS } from "../../units.ts";
 import { columnChart, type TimeStep } from "../charts.ts";
-import { column, formatDay, htmlTable, numbers } from "../html/elements.ts";
+import { formatDay, htmlTable } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { DAYS_SINCE_WORK, type Facts, knownEndOf, OF_OWNERS } from "./facts.ts";
 import { barColumn, countColumn, formatPercent, note, numbersTable, type Section } from "./section.ts";
@@ -51,7 +51,7 @@ ORDER BY at`,
     });
     return html`${chart}
 ${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Pale: today so far. `, steps.every(({ isKnown }) => isKnown) ? null : "Shaded: unknown, because no run saw everything. ", undated)}
-${numbersTable(steps, [column("day of the last work (UTC)", ({ at }) => formatDay(at)), countColumn("libraries", countOf)])}`;
+${numbersTable(steps, [["day of the last work (UTC)", ({ at }) => formatDay(at)], countColumn("libraries", countOf)])}`;
   },
 };
 
@@ -109,13 +109,12 @@ FROM simcat_report.libraries WHERE ${OF_OWNERS} GROUP BY 1`,
     const rows = AGES.map((row, age) => ({ ...row, libraries: counts.get(age) ?? 0 })).filter(
       ({ state, libraries }) => state !== "unknown" || libraries > 0,
     );
+    const shareOf = ({ libraries }: (typeof rows)[number]) =>
+      html`${formatCount(libraries)} <small>${formatPercent(libraries, all)}</small>`;
     return html`${htmlTable(rows, [
-      column("last work", ({ state, lastWork }) => html`${lastWork} <small>${state}</small>`),
+      ["last work", ({ state, lastWork }) => html`${lastWork} <small>${state}</small>`],
       barColumn(rows, ({ state, libraries: value }) => (state === "unknown" ? [] : [{ paint: "solid first", value }])),
-      numbers(
-        "libraries",
-        ({ libraries }) => html`${formatCount(libraries)} <small>${formatPercent(libraries, all)}</small>`,
-      ),
+      ["libraries", shareOf, "number"],
     ])}
 ${note("Last work is the newest date of a library and its scenarios.")}`;
   },
