@@ -71,12 +71,12 @@ export function plot({ label: description, unit, x, y, shades = [] }: PlotOption
     const start = anchor === "end" ? right + 12 : anchor === "start" ? left - 8 : at;
     return [line(at, bottom, at, bottom + 4, "axis"), label(start, bottom + 18, text, anchor)];
   });
-  const axis = [line(left, bottom, right, bottom, "axis"), marks];
   const background = shades.map(([from, to]) => {
     const [start, end] = [x.scale(from), x.scale(to)];
     return end - start < 1 ? null : rectangle(start, top, end, bottom, "shade");
   });
-  const content = [background, label(0, top - 12, unit), lines, axis, drawn];
+  const axis = line(left, bottom, right, bottom, "axis");
+  const content = [background, label(0, top - 12, unit), lines, axis, marks, drawn];
   return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${content}</svg>`;
 }
 
@@ -89,17 +89,13 @@ export function amountAxis(scale: ScaleLinear<number, number>, count: number): A
   return { scale, ticks: scale.ticks(count).map((value) => ({ value, text: formatTick(Math.abs(value)) })) };
 }
 
-/** The labels of more ticks would overlap. d3 returns about as many ticks as it is asked for, or some more. */
-const MAX_TIME_TICKS = 6;
-/** An axis of this many days or more has ticks at months. */
-const MONTHS_FROM_DAYS = 120;
-
 /** Round times in UTC: `14:00`, `20 Nov`, or `Nov` with the year at the first and in January. */
 export function timeAxis(from: Date, to: Date): Axis {
   const scale = scaleUtc([from, to], [PLOT.left, PLOT.right]);
-  const isMonthly = utcDay.count(from, to) >= MONTHS_FROM_DAYS;
+  const isMonthly = utcDay.count(from, to) >= 120;
+  // d3 may return more than it is asked for. The labels of more than six would overlap.
   const all = scale.ticks(5);
-  const every = Math.ceil(all.length / MAX_TIME_TICKS);
+  const every = Math.ceil(all.length / 6);
   const times = all.filter((_, index) => index % every === 0);
   const ticks = times.map((value, index) => {
     const month = index === 0 || value.getUTCMonth() === 0 ? "%b %Y" : "%b";
@@ -143,13 +139,10 @@ const MAX_STEPS = 4;
 /** As many steps as have room, but none that is a fraction of a whole thing. */
 const wholeSteps = (largest: number) => Math.max(1, Math.min(MAX_STEPS, Math.floor(largest)));
 
-/** A share of the height above the largest amount, for the label of the last one. */
-const HEADROOM = 1.1;
-
 export function lineChart({ label, unit, from, to, points, maxStepMs, last }: LineChart): Html {
-  const largest = max(points, ({ amount }) => amount) ?? 0;
   const x = timeAxis(from, to);
-  const highest = Math.max(HEADROOM * largest, 1);
+  // With room for the label of the last point above the largest amount.
+  const highest = Math.max(1.1 * (max(points, ({ amount }) => amount) ?? 0), 1);
   const steps = points.every(({ amount }) => Number.isInteger(amount)) ? wholeSteps(highest) : MAX_STEPS;
   const y = amountAxis(scaleLinear([0, highest], UPWARD).nice(steps), steps);
   const gaps = pairs(points, (a, b): Span => [a.at, b.at]).filter(([start, end]) => +end - +start > maxStepMs);
@@ -183,35 +176,33 @@ export interface TimeStep {
   readonly end: Date;
   /** Whether a run saw everything in it. */
   readonly isKnown: boolean;
+  /** By the keys of the series. Zeros may be missing. */
+  readonly counts: Readonly<Partial<Record<string, number>>>;
 }
 
 /**
  * Columns of counts. The first step may begin before the time; that part is shaded, and the column is narrower. The last step may
  * end after it; its column is pale.
  */
-interface ColumnChart<One extends TimeStep> extends TimeChart {
+interface ColumnChart extends TimeChart {
   /** In their order. Unknown ones are shaded. */
-  readonly steps: readonly One[];
+  readonly steps: readonly TimeStep[];
   /** Stacked on each other. */
-  readonly series: readonly ColumnSeries<One>[];
+  readonly series: readonly ColumnSeries[];
   /** Such as `20 Nov 2026: 5 libraries`. */
   readonly describe: (start: Date, count: number) => string;
 }
 
-interface ColumnSeries<One> extends LegendItem {
+interface ColumnSeries extends LegendItem {
+  readonly key: string;
   /** Drawn below the line. */
   readonly below?: boolean;
-  readonly countOf: (step: One) => number;
 }
 
-/** A step that has only begun is still visible. */
-const MIN_WIDTH = 2;
-
-export function columnChart<One extends TimeStep>(chart: ColumnChart<One>): Html {
-  const { label, unit, from, to, steps, series, describe } = chart;
-  const layers = stack<unknown, One, ColumnSeries<One>>()
+export function columnChart({ label, unit, from, to, steps, series, describe }: ColumnChart): Html {
+  const layers = stack<unknown, TimeStep, ColumnSeries>()
     .keys(series)
-    .value((step, { countOf, below }) => countOf(step) * (below ? -1 : 1))
+    .value(({ counts }, { key, below }) => (counts[key] ?? 0) * (below ? -1 : 1))
     .offset(stackOffsetDiverging)(steps);
   const [lowest = 0, highest = 0] = extent(layers.flat(2));
   const start = steps[0]?.at ?? from;
@@ -220,7 +211,8 @@ export function columnChart<One extends TimeStep>(chart: ColumnChart<One>): Html
   const gap = Math.min(3, (PLOT.right - PLOT.left) / steps.length / 5);
   const drawStep = ({ at, end }: TimeStep, index: number) => {
     const left = x.scale(at < from ? from : at);
-    const right = Math.max(left + gap + MIN_WIDTH, x.scale(end));
+    // A step that has only begun is still visible.
+    const right = Math.max(left + gap + 2, x.scale(end));
     return layers.map((layer) => {
       const [base = 0, top = 0] = layer[index] ?? [];
       if (base === top) return null;

@@ -39,20 +39,24 @@ test("a bar has parts in proportion to their values, one after the other, and no
 });
 
 describe("columns", () => {
-  const stepsOf = (interval: TimeInterval, from: Date, to: Date) =>
-    interval.range(interval.floor(from), to).map((at) => ({ at, end: interval.offset(at, 1), isKnown: true }));
-  /** A series of these counts by days. */
-  const counted = <Rest extends object>(counts: Readonly<Record<string, number>>, rest?: Rest) => ({
-    ...{ name: "added", paint: "solid first" as const, ...rest },
-    countOf: ({ at }: TimeStep) => counts[at.toISOString().slice(0, 10)] ?? 0,
-  });
+  /** Steps with these counts by days. */
+  const stepsOf = (
+    interval: TimeInterval,
+    from: Date,
+    to: Date,
+    counts: Readonly<Record<string, TimeStep["counts"]>>,
+  ) =>
+    interval.range(interval.floor(from), to).map((at): TimeStep => {
+      return { at, end: interval.offset(at, 1), isKnown: true, counts: counts[at.toISOString().slice(0, 10)] ?? {} };
+    });
   const [from, to] = [new Date("2026-11-18T12:00:00Z"), new Date("2026-11-21T06:00:00Z")];
   const chart = {
-    ...{ label: "changes", unit: "scenarios", from, to, steps: stepsOf(utcDay, from, to) },
+    ...{ label: "changes", unit: "scenarios", from, to },
+    steps: stepsOf(utcDay, from, to, { "2026-11-19": { new: 8, old: 4 } }),
     describe: (start: Date, count: number) => `${start.toISOString().slice(0, 10)}: ${count} scenarios`,
     series: [
-      counted({ "2026-11-19": 8 }),
-      counted({ "2026-11-19": 4 }, { name: "removed", paint: "solid second" as const, below: true }),
+      { key: "new", name: "added", paint: "solid first" as const },
+      { key: "old", name: "removed", paint: "solid second" as const, below: true },
     ],
   };
 
@@ -69,11 +73,11 @@ describe("columns", () => {
   });
 
   test("are pale and as wide as the others in the step that has not ended", () => {
-    const series = [counted({ "2026-11-20": 1, "2026-11-21": 1 })];
-    const drawn = columnChart({ ...chart, series });
+    const steps = stepsOf(utcDay, from, to, { "2026-11-20": { new: 1 }, "2026-11-21": { new: 1 } });
+    const drawn = columnChart({ ...chart, steps });
     expect(spansOf(drawn, "solid first")).toEqual([[216.5, 82.5]]);
     expect(spansOf(drawn, "solid first so-far")).toEqual([[302, 82.5]]);
-    expect(spansOf(columnChart({ ...chart, to: day("2026-11-22"), series }), "solid first so-far")).toEqual([]);
+    expect(spansOf(columnChart({ ...chart, to: day("2026-11-22"), steps }), "solid first so-far")).toEqual([]);
   });
 
   test("are drawn below the line for what was removed, in the same scale", () => {
@@ -90,7 +94,8 @@ describe("columns", () => {
   });
 
   test("label whole numbers only, also for a single change", () => {
-    const texts = textsOf(columnChart({ ...chart, series: [counted({ "2026-11-20": 1 })] }));
+    const steps = stepsOf(utcDay, from, to, { "2026-11-20": { new: 1 } });
+    const texts = textsOf(columnChart({ ...chart, steps }));
     expect(texts).toEqual(["scenarios", "0", "1", "18 Nov", "19 Nov", "20 Nov", "21 Nov", "22 Nov"]);
   });
 
@@ -104,9 +109,9 @@ describe("columns", () => {
   });
 
   test("have one column per month, whatever its length", () => {
-    const series = [counted({ "2026-02-01": 3 })];
     const [start, end] = [day("2026-01-01"), day("2026-03-31")];
-    const months = { ...chart, from: start, to: end, steps: stepsOf(utcMonth, start, end), series };
+    const steps = stepsOf(utcMonth, start, end, { "2026-02-01": { new: 3 } });
+    const months = { ...chart, from: start, to: end, steps };
     const [span] = spansOf(columnChart(months), "solid first");
     expect(span?.[1]).toBeCloseTo((342 * 28) / 90 - 3, 0);
   });

@@ -60,7 +60,7 @@ export const changeDays = (countsOf: (daysAgo: number) => ReportRows["changes"][
 
 /** The last days with their active libraries, by the number of days ago. */
 export const activeDays = (countOf: (daysAgo: number) => number) =>
-  Array.from({ length: 31 }, (_, at) => ({ ...stepOf(ago((30 - at) * DAY)), count: countOf(30 - at) }));
+  Array.from({ length: 31 }, (_, at) => ({ ...stepOf(ago((30 - at) * DAY)), counts: { libraries: countOf(30 - at) } }));
 
 /** A snapshot before which everything was read. */
 export const snapshot = <Row extends { readonly day: Date }>(row: Row) => ({

@@ -27,13 +27,14 @@ export function badgeOf(status: RunStatus): StatusBadge {
   return { variant, label: status.replaceAll("_", " ") };
 }
 
-/** The shape, at a position of an enclosing SVG. */
+/** The shape with its center at a position of an enclosing SVG. */
 export function shapeAt(variant: Variant, x: number, y: number, size: number): Html {
-  return html`<path class="state-${variant}" transform="translate(${x} ${y}) scale(${size / 10})" d="${SHAPES[variant]}"/>`;
+  const place = `translate(${x - size / 2} ${y - size / 2}) scale(${size / 10})`;
+  return html`<path class="state-${variant}" transform="${place}" d="${SHAPES[variant]}"/>`;
 }
 
 /** The shape and the label, for a line of text. */
 export function formatBadge({ variant, label }: StatusBadge): Html {
-  const shape = html`<svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${shapeAt(variant, 0, 0, 10)}</svg>`;
+  const shape = html`<svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${shapeAt(variant, 5, 5, 10)}</svg>`;
   return html`<span class="nowrap state-${variant}">${shape} ${label}</span>`;
 }

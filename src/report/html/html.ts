@@ -23,11 +23,6 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { [MARKUP]: strings.map((string, index) => string + toMarkup(parts[index] ?? null)).join("") };
 }
 
-/** Marks a string of our own as markup. Never call it with text from outside. */
-export function ownMarkup(markup: string): Html {
-  return { [MARKUP]: markup };
-}
-
 /** Text is escaped for use between tags and in quoted attributes. */
 export function toMarkup(part: Part): string {
   if (part === null) return "";

@@ -21,8 +21,6 @@ export const withDuration = (run: RunRow, now: Date) => ({
 
 export const formatRunDuration = ({ durationMs }: DrawnRun) => (durationMs === null ? "" : formatElapsed(durationMs));
 
-const MAX_LISTED_RUNS = 5;
-
 /** By the variant of a badge. */
 const MEANINGS = {
   ok: "ok",
@@ -32,9 +30,6 @@ const MEANINGS = {
   neutral: "stopped early",
   running: "running",
 };
-
-/** Fewer dots show no pattern. */
-const MIN_DRAWN_RUNS = 5;
 
 type TimedRun = DrawnRun & { readonly durationMs: number };
 
@@ -47,7 +42,8 @@ export function runsFigure(drawn: readonly DrawnRun[], total = 0): Html | null {
   const [first, last] = [runs[0], runs.at(-1)];
   if (first === undefined || last === undefined) return null;
   const [from, to] = [formatMinute(first.startedAt), formatMinute(last.startedAt)];
-  if (runs.length < MIN_DRAWN_RUNS) {
+  // Fewer dots show no pattern.
+  if (runs.length < 5) {
     const took = new Set(extent(runs, ({ durationMs }) => durationMs).map((ms) => formatElapsed(ms ?? 0)));
     const which = first === last ? `One run, at ${from}` : `${formatCount(runs.length)} runs, from ${from} to ${to}`;
     const soFar = runs.some(({ status }) => status === "running") ? " so far" : "";
@@ -62,8 +58,6 @@ export function runsFigure(drawn: readonly DrawnRun[], total = 0): Html | null {
 <ul class="legend">${legend}</ul>
 <figcaption class="soft">${label} Start (UTC) and duration; the axis of seconds is logarithmic.</figcaption></figure>`;
 }
-
-const DOT_SIZE = 9;
 
 /** A dot for each run. The axis of durations is logarithmic, because a full run takes a thousand times as long as an empty one. */
 export function runsChart(runs: readonly TimedRun[], label: string): Html {
@@ -80,15 +74,14 @@ export function runsChart(runs: readonly TimedRun[], label: string): Html {
   const dots = runs.map((run) => {
     const { variant, label: outcome } = badgeOf(run.status);
     const title = `${run.kind} ${run.id}, ${formatMinute(run.startedAt)}: ${outcome}, ${formatElapsed(run.durationMs)}`;
-    const shape = shapeAt(variant, x.scale(run.startedAt) - DOT_SIZE / 2, y(secondsOf(run)) - DOT_SIZE / 2, DOT_SIZE);
-    return html`<g><title>${title}</title>${shape}</g>`;
+    return html`<g><title>${title}</title>${shapeAt(variant, x.scale(run.startedAt), y(secondsOf(run)), 9)}</g>`;
   });
   return plot({ label, unit: "seconds", x, y: { scale: y, ticks } }, dots);
 }
 
-/** The newest runs that did not end with ok, with their whole messages; null if there are none. */
+/** The newest five runs that did not end with ok, with their whole messages; null if there are none. */
 export function unsuccessfulRuns(runs: readonly DrawnRun[]): Html | null {
-  const shown = runs.filter(({ status }) => !isSuccess(status)).slice(-MAX_LISTED_RUNS);
+  const shown = runs.filter(({ status }) => !isSuccess(status)).slice(-5);
   if (shown.length === 0) return null;
   const items = shown.toReversed().map((run) => {
     const { id, kind, status, startedAt, error } = run;

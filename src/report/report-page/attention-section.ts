@@ -15,12 +15,10 @@ interface Problem {
   readonly items: readonly Readonly<Record<"owner" | "name" | "scenarioId" | "value", string | null>>[];
 }
 
-/** The problems that the operator should look at. */
 export const attentionSection: Section<{ problems: Problem }> = {
   id: "attention",
   isWide: true,
   queries: {
-    /** The most severe first. */
     problems: `
 SELECT problem, severity, fix_by AS "fixBy", count(*) AS rows, json_agg(
   json_build_object('owner', owner, 'name', library_name, 'scenarioId', scenario_id::text,

@@ -40,7 +40,6 @@ function ownerTable<Row extends OwnerRow>(
 /** `ties`: owners with as many bytes, this one included. */
 type StorageRow = OwnerRow & Readonly<Record<"libraries" | "bytes" | "ties", number>>;
 
-/** The storage of libraries. */
 export const storageSection: Section<{ storage: StorageRow }> = {
   id: "storage",
   queries: {
@@ -79,7 +78,6 @@ type ParentsRow = OwnerRow & Readonly<Record<"scenarios" | "parents" | "withoutR
 const WITHOUT: LegendItem = { name: "without results", paint: "solid second" };
 const WITH: LegendItem = { name: "with results", paint: "hollow first" };
 
-/** The parents with and without results. */
 export const parentsSection: Section<{ parents: ParentsRow }> = {
   id: "parents",
   queries: {
@@ -134,9 +132,6 @@ interface VersionRow {
   readonly versionsBehind: number | null;
 }
 
-/** The others, with fewer libraries, are folded away. */
-const MAX_OPEN_VERSIONS = 12;
-const MAX_VERSIONS = 200;
 const NEWEST: LegendItem = { name: "newest in use", paint: "solid first" };
 const OLDER: LegendItem = { name: "older, or unknown", paint: "hollow first" };
 
@@ -169,8 +164,8 @@ ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_vers
     return `${formatAll(known)} libraries${which} use the newest version of their package in use`;
   },
   figure({ versions }) {
-    const largest = new Set(versions.toSorted((a, b) => b.libraries - a.libraries).slice(0, MAX_OPEN_VERSIONS));
-    // In the order of the query: by package, its newest version first.
+    // Those with the most libraries, in the order of the query: by package, its newest version first.
+    const largest = new Set(versions.toSorted((a, b) => b.libraries - a.libraries).slice(0, 12));
     const open = versions.filter((row) => largest.has(row));
     const others = versions.filter((row) => !largest.has(row));
     const columns: readonly Column<VersionRow>[] = [
@@ -179,7 +174,7 @@ ORDER BY l.package_name NULLS LAST, v.versions_behind NULLS LAST, l.package_vers
       ["libraries", ({ libraries }) => libraries, "number"],
     ];
     const folded = html`<details><summary>${plural(others.length, "version")} with fewer libraries</summary>
-${htmlTable(others.slice(0, MAX_VERSIONS), columns)}</details>`;
+${htmlTable(others.slice(0, 200), columns)}</details>`;
     return html`${legend([NEWEST, OLDER])}${htmlTable(open, columns)}
 ${note("The newest version is the newest one that a library of the organization uses. simcat does not know whether the package has a newer one.")}
 ${others.length === 0 ? null : folded}`;

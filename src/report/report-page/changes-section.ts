@@ -8,16 +8,8 @@ import { type Html, html } from "../html/html.ts";
 import { knownEndOf, OF_OWNERS } from "./facts.ts";
 import { countColumn, note, numbersTable, type Section, shortName } from "./section.ts";
 
-type Entity = "library" | "scenario";
-type Kind = (typeof SERIES)[number]["kind"];
-
-interface ChangeStep extends TimeStep {
-  /** A kind that did not occur is missing. */
-  readonly counts: Readonly<Partial<Record<`${Entity} ${Kind}`, number>>>;
-}
-
 /** The counts are those of its scenarios. */
-interface ChangedLibrary extends LibraryKey, Readonly<Record<Kind, number>> {
+interface ChangedLibrary extends LibraryKey, Readonly<Record<(typeof SERIES)[number]["kind"], number>> {
   /** The newest event of the library itself; null if only its scenarios changed. */
   readonly library: string | null;
   readonly lastChangedAt: Date;
@@ -67,9 +59,8 @@ const SERIES = [
 ] as const;
 
 /** The series of one kind of item, in a panel of its own. */
-const panelOf = (entity: Entity, many: string) => {
-  const countOf = (kind: Kind) => (step: ChangeStep) => step.counts[`${entity} ${kind}`] ?? 0;
-  return { entity, many, series: SERIES.map((series) => ({ ...series, countOf: countOf(series.kind) })) };
+const panelOf = (entity: "library" | "scenario", many: string) => {
+  return { entity, many, series: SERIES.map((series) => ({ ...series, key: `${entity} ${series.kind}` })) };
 };
 const SCENARIO_PANEL = panelOf("scenario", "scenarios");
 const PANELS = [panelOf("library", "libraries"), SCENARIO_PANEL];
@@ -82,7 +73,7 @@ const STEP_FORMATS = {
 };
 
 /** The libraries and scenarios that runs found to be new, changed or removed. */
-export const changesSection: Section<{ changes: ChangeStep; changed: ChangedLibrary; moves: Move }> = {
+export const changesSection: Section<{ changes: TimeStep; changed: ChangedLibrary; moves: Move }> = {
   id: "changes",
   isWide: true,
   queries: {
@@ -155,7 +146,7 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
       return html`<figure>${chart}</figure>`;
     });
     const columns = PANELS.flatMap(({ many, series }) =>
-      series.map(({ kind, countOf }) => countColumn(`${many} ${kind}`, countOf)),
+      series.map(({ kind, key }) => countColumn(`${many} ${kind}`, key)),
     );
     const nameStep = ({ at, isKnown }: TimeStep) => `${formatStep(at)}${isKnown ? "" : ", unknown"}`;
     return html`${legend(SERIES)}
@@ -167,8 +158,8 @@ ${changedTable(changed)}`;
 };
 
 /** `3 added, 1 removed`. Zeros are left out. */
-function totalsOf(steps: readonly ChangeStep[], { series }: ReturnType<typeof panelOf>): string {
-  const totals = series.map(({ kind, countOf }) => ({ kind, count: sum(steps, countOf) }));
+function totalsOf(steps: readonly TimeStep[], { series }: ReturnType<typeof panelOf>): string {
+  const totals = series.map(({ kind, key }) => ({ kind, count: sum(steps, ({ counts }) => counts[key] ?? 0) }));
   return totals.flatMap(({ kind, count }) => (count > 0 ? `${formatCount(count)} ${kind}` : [])).join(", ");
 }
 

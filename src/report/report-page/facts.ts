@@ -31,8 +31,6 @@ export function knownEndOf({ now, complete: { knownUntil } }: Facts, maxAgeMs = 
   return { at: knownUntil, until: `until ${ageMs > DAY_MS ? formatDay(knownUntil) : formatMinute(knownUntil)}` };
 }
 
-const MAX_DRAWN_RUNS = 40;
-
 /** Reads the facts, and returns them with the parameters of the sections' queries. */
 export async function readFacts(connection: Connection, { sinceMs, owners }: ReportScope) {
   const now = await readNow(connection);
@@ -40,9 +38,9 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
   const complete = oneRow({ rows: await readRows<Completeness>(connection, COMPLETENESS, {}) });
   const { historyCompleteSince } = complete;
   const changesSince = historyCompleteSince !== null && historyCompleteSince > since ? historyCompleteSince : since;
-  const recent = await readRecentRuns(connection, MAX_DRAWN_RUNS, "views");
-  const inPeriod = recent.filter(({ startedAt }) => startedAt >= changesSince);
-  const step = stepOf(now.getTime() - changesSince.getTime(), inPeriod.length);
+  const recent = await readRecentRuns(connection, 40, "views");
+  const runCount = recent.filter(({ startedAt }) => startedAt >= changesSince).length;
+  const step = stepOf(now.getTime() - changesSince.getTime(), runCount);
   const parameters = {
     owners: owners.length === 0 ? null : owners,
     since,
@@ -55,7 +53,6 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     /** How many libraries with the same error, and how many items of one problem, are named. */
     max_alike: 5,
   };
-  const runs: readonly DrawnRun[] = recent.map((run) => withDuration(run, now));
   const facts = {
     now,
     since,
@@ -64,7 +61,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     owners,
     complete,
     libraries: oneRow({ rows: await readRows<LibraryTotals>(connection, LIBRARIES, parameters) }),
-    runs: runs.toReversed(),
+    runs: recent.map((run): DrawnRun => withDuration(run, now)).toReversed(),
     failing: await readRows<ShownFailure & { total: number }>(connection, FAILING, parameters),
   };
   return { facts, parameters };

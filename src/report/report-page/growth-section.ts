@@ -111,7 +111,7 @@ FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZO
     const present: Amounts = { ...facts.libraries, day: knownEndOf(facts).at };
     const all = [...growth, present];
     // Few enough rows to read or to listen to, for readers who do not see the picture.
-    const step = Math.ceil(all.length / MAX_LISTED_DAYS);
+    const step = Math.ceil(all.length / 32);
     const rows = all.filter((row, index) => index % step === 0 || row === present);
     const remark = step === 1 ? null : note(`The first snapshot, one in ${step} of the others, and the last one.`);
     const quantities = QUANTITIES.map(({ title, name, format }): Column<Amounts> => {
@@ -136,11 +136,6 @@ function difference(by: number, one: string, many: string): string | null {
   return by === 0 ? null : plural(Math.abs(by), `${word} ${one}`, `${word} ${many}`);
 }
 
-const MAX_LISTED_DAYS = 32;
-
-/** A day and a part of a day: from the last snapshot to the present. */
-const MAX_STEP_MS = 2 * DAY_MS - 1;
-
 /** @param days the snapshots and the present */
 function panel({ title, name, format }: Quantity, days: readonly Amounts[], now: Date): Html {
   const known = days.flatMap(({ day: at, [name]: amount }) => (amount === null ? [] : [{ at, amount }]));
@@ -153,7 +148,8 @@ function panel({ title, name, format }: Quantity, days: readonly Amounts[], now:
     from,
     to: now,
     points: known.map(({ at, amount }) => ({ at, amount: amount / size })),
-    maxStepMs: MAX_STEP_MS,
+    // A day and a part of a day: from the last snapshot to the present.
+    maxStepMs: 2 * DAY_MS - 1,
     last: format(present),
   });
   return html`<figure>${chart}</figure>`;

@@ -44,15 +44,10 @@ export async function readReport(pool: Pool, scope: ReportScope, signal: AbortSi
 
 /**
  * The report as one self-contained HTML file, and the headings of its sections by id.
- * @param serviceHost null if the service is not configured
+ * @param host that of the service; null if it is not configured
  * @param title replaces the heading that names the service and the database
  */
-export function formatReport(
-  rows: ReportRows,
-  version: string,
-  serviceHost: string | null,
-  title: string | null = null,
-) {
+export function formatReport(rows: ReportRows, version: string, host: string | null, title: string | null = null) {
   const findings: Record<string, string> = {};
   const sections = SECTIONS.map(({ id, isWide = false, finding: formatFinding, figure }) => {
     const finding = formatFinding(rows);
@@ -63,7 +58,7 @@ ${figure(rows, finding)}
 </section>
 `;
   });
-  const source = serviceHost === null ? "Organization" : `Organization at ${serviceHost}`;
+  const source = host === null ? "Organization" : `Organization at ${host}`;
   const { database } = rows.complete;
   const heading = title === null ? html`${source}, database ${foreignText(database)}` : foreignText(title);
   const links = Object.keys(findings).map((id, index) => [index === 0 ? "" : " · ", html`<a href="#${id}">${id}</a>`]);

@@ -29,9 +29,9 @@ export const numbersTable = <Row>(rows: readonly Row[], columns: readonly Column
   html`<details><summary>The numbers</summary>${remark}${htmlTable(rows, columns)}</details>`;
 
 /** The counts of the steps of a column chart. An unknown step may have some, but no zero. */
-export const countColumn = <One extends TimeStep>(title: string, countOf: (step: One) => number): Column<One> => [
+export const countColumn = (title: string, key: string): Column<TimeStep> => [
   title,
-  (step) => (step.isKnown ? countOf(step) : countOf(step) || ""),
+  ({ counts, isKnown }) => counts[key] || (isKnown ? 0 : ""),
   "number",
 ];
 

@@ -10,11 +10,11 @@ import { barColumn, countColumn, formatPercent, note, numbersTable, type Section
 const ACTIVE_DAYS = 30;
 
 /** The active libraries, by the day of their last work. */
-export const activeSection: Section<{ active: Omit<TimeStep, "isKnown"> & { count: number } }> = {
+export const activeSection: Section<{ active: Omit<TimeStep, "isKnown"> }> = {
   id: "activity",
   queries: {
     active: `
-SELECT at, at + interval '1 day' AS "end", coalesce(count, 0) AS count
+SELECT at, at + interval '1 day' AS "end", json_build_object('libraries', coalesce(count, 0)) AS counts
 FROM generate_series(date_trunc('day', now() - interval '${ACTIVE_DAYS} days'), now(), interval '1 day') AS at
 LEFT JOIN (
   SELECT date_trunc('day', least(last_work_at, now())) AS at, count(*)
@@ -39,19 +39,18 @@ ORDER BY at`,
     // The finding says all about a single library.
     if (libraries.active === 0 || libraries.libraries === 1) return note(undated);
     const steps = active.map((day) => ({ ...day, isKnown: day.at <= end.at }));
-    const countOf = ({ count }: (typeof steps)[number]) => count;
     const chart = columnChart({
       label: `${finding}. Libraries by the day of their last work.`,
       unit: "libraries",
       from: new Date(now.getTime() - ACTIVE_DAYS * DAY_MS),
       to: now,
       steps,
-      series: [{ name: "last work", paint: "solid first", countOf }],
+      series: [{ key: "libraries", name: "last work", paint: "solid first" }],
       describe: (day, count) => `${formatDay(day)}: ${formatLibraries(count)}`,
     });
     return html`${chart}
 ${note(`Each library once, on the day (UTC) of its last work: the newest date of the library and its scenarios. Pale: today so far. `, steps.every(({ isKnown }) => isKnown) ? null : "Shaded: unknown, because no run saw everything. ", undated)}
-${numbersTable(steps, [["day of the last work (UTC)", ({ at }) => formatDay(at)], countColumn("libraries", countOf)])}`;
+${numbersTable(steps, [["day of the last work (UTC)", ({ at }) => formatDay(at)], countColumn("libraries", "libraries")])}`;
   },
 };
 
@@ -61,7 +60,6 @@ function asFarAsKnown(facts: Facts): string {
   return until && `, as far as known ${until}`;
 }
 
-/** Why there are no libraries. */
 function whyEmpty({ owners, complete, runs, failing: [failed] }: Facts): string {
   if (failed !== undefined)
     return `No library is stored: ${plural(failed.total, "listed library fails", "listed libraries fail")}`;
