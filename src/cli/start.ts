@@ -6,6 +6,7 @@ import { createProgressLine } from "../output/progress.ts";
 import { createRunLog } from "../output/run-log.ts";
 import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
 import type { RunRequest } from "../run-summary.ts";
+import { MINUTE_MS } from "../units.ts";
 import { createCopyReads } from "../worker/copy-reads.ts";
 import { openHttpServer, type Routes } from "../worker/http-server.ts";
 import { createMetrics } from "../worker/metrics.ts";
@@ -30,9 +31,6 @@ const SCHEDULED_SYNC: RunRequest = {
   restart: false,
 };
 
-/** A run counts as stuck if it makes no progress for this long after its longest request and wait. */
-const STUCK_MARGIN_MS = 60_000;
-
 /**
  * Runs `sync` on a schedule, and serves probes, metrics and the status page over HTTP, until a signal stops it. All of it is
  * loaded before, so that an update of the installed files does not affect a running worker.
@@ -51,7 +49,8 @@ export async function start(context: Context): Promise<number> {
   /** Null until the database has answered once. */
   let opened: Pool | null = null;
   const sources = { state, reads: createCopyReads(() => opened, schema), schedule, mask };
-  const readStatus = createStatusReader(sources, requestTimeoutMs + maxRetryWaitMs + STUCK_MARGIN_MS, stop);
+  // A run is stuck if it makes no progress for a minute after its longest request and wait.
+  const readStatus = createStatusReader(sources, requestTimeoutMs + maxRetryWaitMs + MINUTE_MS, stop);
   const routes: Routes = {
     "/": async () => ({
       body: formatStatusPage(await readStatus(), config, version),

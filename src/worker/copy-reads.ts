@@ -14,7 +14,6 @@ export type CopyFigures = Awaited<ReturnType<typeof readFigures>>;
 
 export type CopyReads = ReturnType<typeof createCopyReads>;
 
-const SHOWN_RUNS = 30;
 const BASICS_WAIT_MS = 3_000;
 const FIGURES_WAIT_MS = 1_000;
 const FIGURES_TIMEOUT_MS = 60_000;
@@ -56,7 +55,7 @@ async function readBasics(connection: Connection, own: Schema) {
   /** Of a live lease; null if there is none. */
   const holder = isReadable ? await readHolder(connection, "tables") : null;
   /** Newest first. */
-  const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, SHOWN_RUNS) : [];
+  const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, 30) : [];
   return { now, schema, lastGoodRun, holder, runs };
 }
 
@@ -80,11 +79,7 @@ async function readFigures(connection: Connection) {
 }
 
 /** Gives up after `timeoutMs` and closes the connection, because a probe must not keep one that a run needs. */
-async function readWithin<T>(
-  pool: Pool | null,
-  timeoutMs: number,
-  read: (connection: Connection) => Promise<T>,
-): Promise<T | null> {
+async function readWithin<T>(pool: Pool | null, timeoutMs: number, read: (connection: Connection) => Promise<T>) {
   if (pool === null) return null;
   const readInTime = async (connection: Connection) => {
     const value = await withTimeout(read(connection), timeoutMs);

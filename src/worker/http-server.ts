@@ -17,8 +17,6 @@ export type Routes = Readonly<Record<string, () => Promise<Answer>>>;
 
 export type HttpSettings = Pick<Config, "httpHost" | "httpPort" | "httpAllowedHosts">;
 
-const CLOSE_TIMEOUT_MS = 1_000;
-
 const HEADERS = {
   "content-type": "text/plain; charset=utf-8",
   "cache-control": "no-store",
@@ -57,7 +55,7 @@ export async function openHttpServer(
     url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
     /** Waits up to one second for answers in progress, then closes their connections. */
     async close(): Promise<void> {
-      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+      const timer = setTimeout(() => server.closeAllConnections(), 1_000);
       await new Promise((resolve) => server.close(resolve));
       clearTimeout(timer);
     },

@@ -50,12 +50,6 @@ const GAUGES: Readonly<Record<string, readonly [help: string, read: (status: Wor
   schedule_interval_seconds: ["Time between the next two due runs.", ({ intervalMs }) => intervalMs / 1000],
 };
 
-/** prom-client names these gauges like counters, and every linter of metrics reports them. */
-const MISNAMED_GAUGES = ["handles", "requests", "resources"].map((kind) => `simcat_nodejs_active_${kind}_total`);
-
-const MINUTE_S = 60;
-const DURATION_BUCKETS_S = [0.1, 0.5, 1, 5, 15, MINUTE_S, 5 * MINUTE_S, 15 * MINUTE_S, 60 * MINUTE_S, 240 * MINUTE_S];
-
 const OUTCOMES: Readonly<Record<string, (counts: Readonly<RunCounts>) => number>> = {
   changed: (counts) => counts.librariesChanged,
   unchanged: (counts) => counts.librariesRead - counts.librariesChanged,
@@ -72,10 +66,6 @@ const ROWS = [
   ["scenarios", "updated", "scenariosUpdated"],
   ["scenarios", "removed", "scenariosRemoved"],
 ] as const;
-
-const REQUESTS = ["listing", "metadata", "scenarios"].flatMap((operation) =>
-  ["2xx", "4xx", "5xx"].map((status_class) => ({ operation, status_class })),
-);
 
 /** Why no run started at a due tick. `suspended`: the machine slept, or the event loop was blocked. */
 const MISS_REASONS = ["running", "database", "suspended", "retry_after"] as const;
@@ -101,7 +91,9 @@ const COUNTERS = {
   busy_ticks_total: ["Due ticks at which another process held the lease."],
   requests_total: [
     "Completed requests, by operation and status class (or failure kind if there was no response).",
-    REQUESTS,
+    ["listing", "metadata", "scenarios"].flatMap((operation) =>
+      ["2xx", "4xx", "5xx"].map((status_class) => ({ operation, status_class })),
+    ),
   ],
   request_retries_total: ["Requests that failed and were scheduled to be sent again."],
   rate_limit_wait_seconds_total: [
@@ -113,9 +105,11 @@ export function createMetrics(version: string) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: "simcat_" });
-  for (const name of MISNAMED_GAUGES) registry.removeSingleMetric(name);
-  const buildHelp = "Always 1; the label is the version.";
-  new Gauge({ name: "simcat_build_info", help: buildHelp, labelNames: ["version"], registers }).set({ version }, 1);
+  // prom-client names these gauges like counters, and every linter of metrics reports them.
+  for (const kind of ["handles", "requests", "resources"])
+    registry.removeSingleMetric(`simcat_nodejs_active_${kind}_total`);
+  const help = "Always 1; the label is the version.";
+  new Gauge({ name: "simcat_build_info", help, labelNames: ["version"], registers }).set({ version }, 1);
   const gauges = Object.entries(GAUGES).map(([name, [help, read]]) => {
     return { gauge: new Gauge({ name: `simcat_${name}`, help, registers }), read };
   });
@@ -129,7 +123,8 @@ export function createMetrics(version: string) {
   const duration = new Histogram({
     name: "simcat_run_duration_seconds",
     help: "Duration of the runs of this worker.",
-    buckets: DURATION_BUCKETS_S,
+    // In seconds, up to four hours.
+    buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400],
     registers,
   });
   let pausedUntil = 0;

@@ -9,16 +9,11 @@ import type { RunEnd } from "../run-summary.ts";
 import { outcomeOfError } from "../sync/run-totals.ts";
 import type { RunResult } from "../sync/run-types.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
-import type { CopyReads } from "./copy-reads.ts";
 import type { Metrics, MissReason } from "./metrics.ts";
-import type { Schedule } from "./schedule.ts";
-import type { CurrentRun, StatusSources, WorkerState } from "./worker-status.ts";
+import type { CurrentRun, StatusSources } from "./worker-status.ts";
 
 /** The dependencies of the loop and of its runs. */
 export interface WorkerContext extends StatusSources {
-  readonly state: WorkerState;
-  readonly schedule: Schedule;
-  readonly reads: CopyReads;
   /** Null: all history is kept. */
   readonly keepHistoryMs: number | null;
   readonly pool: Pool;
@@ -39,9 +34,8 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   const { state, log, schedule, reads, metrics } = context;
   let running: Promise<RunResult | null> | null = null;
   const pruneHistory = createHistoryPruner(context);
-  const logNextRun = () => {
+  const logNextRun = () =>
     log.info({ code: "next_run", at: schedule.next().toISOString() }, "waiting for the next run");
-  };
   const runAndPrune = async () => {
     const result = await runScheduled(context, signal);
     if (result?.summary.isGood) await pruneHistory(signal);

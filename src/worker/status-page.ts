@@ -1,4 +1,3 @@
-import type { Config } from "../config.ts";
 import { formatAgo, formatCount, plural } from "../format.ts";
 import { DIED, formatKind } from "../output/status.ts";
 import { badgeOf, formatBadge, type StatusBadge } from "../report/html/badges.ts";
@@ -10,7 +9,7 @@ import type { Basics, CopyFigures } from "./copy-reads.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
 /** The service, and the time zone of the schedule. */
-type PageSettings = Pick<Config, "timezone"> & { readonly baseUrl: URL };
+type PageSettings = { readonly baseUrl: URL; readonly timezone: string };
 
 const REFRESH_SECONDS = 60;
 
@@ -72,25 +71,22 @@ function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, t
     ...cards,
     aged("complete as of", completeAsOf),
     card("libraries", formatCount(libraries.live), `${formatCount(libraries.removed)} removed`),
-    card("scenarios", formatCount(scenarios), null),
+    card("scenarios", formatCount(scenarios)),
     aged("oldest read", libraries.oldestContentReadAt),
-    card("failing libraries", formatCount(failing.total), null),
-    card("open rejects", formatCount(rejects.total), null),
+    card("failing libraries", formatCount(failing.total)),
+    card("open rejects", formatCount(rejects.total)),
   ];
 }
-
-const LISTED_RUNS = 10;
 
 function formatSections(basics: Basics, figures: CopyFigures | null): Html | null {
   const { lastGoodRun, runs } = basics;
   const now = basics.now();
   if (lastGoodRun === undefined) return null;
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
-  // As the next run will mark it.
-  const known = runs.map((run) => (run.isDead ? { ...run, status: "abandoned" as const, error: DIED } : run));
-  const timed = known.map((run) => withDuration(run, now));
+  // A dead run is shown as the next run will mark it.
+  const timed = runs.map((run) => withDuration(run.isDead ? { ...run, status: "abandoned", error: DIED } : run, now));
   const drawn = timed.toReversed();
-  const table = htmlTable(timed.slice(0, LISTED_RUNS), [
+  const table = htmlTable(timed.slice(0, 10), [
     ["run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`],
     ["status", ({ status }) => formatBadge(badgeOf(status))],
     ["started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)],

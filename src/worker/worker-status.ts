@@ -42,9 +42,9 @@ type AddReason = (code: string, message: string, blocks?: boolean) => void;
 export type WorkerStatus = Awaited<ReturnType<ReturnType<typeof createStatusReader>>>;
 
 export interface StatusSources {
-  readonly state: Readonly<WorkerState>;
-  readonly reads: Pick<CopyReads, "read">;
-  readonly schedule: Pick<Schedule, "next" | "pausedUntil" | "intervalMs" | "lateAfterMs">;
+  readonly state: WorkerState;
+  readonly reads: CopyReads;
+  readonly schedule: Schedule;
   /** Replaces the secrets in a message. */
   readonly mask: (message: string) => string;
 }
@@ -121,8 +121,6 @@ export function createStatusReader(
   };
 }
 
-const NAMED_LIBRARIES = 3;
-
 /** Adds libraries that fail, items that cannot be stored, and content that is missing although runs succeed. */
 function addContent(figures: CopyFigures | null, isLate: (at: Date) => boolean, isStale: boolean, add: AddReason) {
   if (figures === null) {
@@ -131,7 +129,7 @@ function addContent(figures: CopyFigures | null, isLate: (at: Date) => boolean, 
   }
   const { failing, rejects, completeAsOf, seenAsOf, behind } = figures;
   if (failing.total > 0) {
-    const named = failing.shown.slice(0, NAMED_LIBRARIES);
+    const named = failing.shown.slice(0, 3);
     const left = failing.total - named.length;
     const names = `${named.map(formatKey).join(", ")}${left > 0 ? ` and ${formatCount(left)} more` : ""}`;
     const count = plural(failing.total, "library fails", "libraries fail");

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import type { Basics, CopyFigures, CopyReads } from "../../src/worker/copy-reads.ts";
+import { createSchedule } from "../../src/worker/schedule.ts";
 import { createStatusReader, type WorkerState } from "../../src/worker/worker-status.ts";
 import { figuresOf } from "./status-values.ts";
 
@@ -39,11 +40,14 @@ interface Facts extends Partial<Awaited<ReturnType<CopyReads["read"]>>> {
 function readerOf({ state = {}, lateAfterMs = 45 * MINUTE, pausedUntil, stop, ...copy }: Facts) {
   const sources = {
     state: { current: null, trouble: null, ...state },
-    reads: { read: async () => ({ basics: basics(), figures: figures(), error: null, ...copy }) },
+    reads: {
+      read: async () => ({ basics: basics(), figures: figures(), error: null, ...copy }),
+      refresh: async () => {},
+    },
     schedule: {
+      ...createSchedule({ schedule: "*/15 * * * *", timezone: "UTC" }),
       next: () => new Date(),
       pausedUntil: () => pausedUntil ?? null,
-      intervalMs: () => 15 * MINUTE,
       lateAfterMs: () => lateAfterMs,
     },
     mask: (text: string) => text.replaceAll("secret", "***"),
