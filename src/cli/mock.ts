@@ -16,19 +16,14 @@ interface MockOptions {
 /** Not a secret: the command prints it. */
 export const MOCK_KEY = "mock-key";
 
-/** The libraries are generated at the start, in a second or two, during which no signal stops the process. */
-const MAX_LIBRARIES = 100_000;
-/** The scenarios of a library are generated when they are requested. */
-const MAX_SCENARIOS = 1_000_000;
-/** Seeds have 32 bits. */
-const MAX_SEED = 2 ** 32 - 1;
-
 export const defineMock: DefineCommand = (command, run) =>
   command
     .option("--port <PORT>", "the port to listen on; 0 selects a free one", wholeNumberUpTo(65_535), 8080)
-    .option("--libraries <COUNT>", "the number of libraries", wholeNumberUpTo(MAX_LIBRARIES), 200)
-    .option("--scenarios <COUNT>", "the average number of scenarios in a library", wholeNumberUpTo(MAX_SCENARIOS), 20)
-    .option("--seed <NUMBER>", "the same seed generates the same organization", wholeNumberUpTo(MAX_SEED), 1)
+    // The libraries are generated at the start, in a second or two, during which no signal stops the process.
+    .option("--libraries <COUNT>", "the number of libraries", wholeNumberUpTo(100_000), 200)
+    // The scenarios of a library are generated when they are requested.
+    .option("--scenarios <COUNT>", "the average number of scenarios in a library", wholeNumberUpTo(1_000_000), 20)
+    .option("--seed <NUMBER>", "the same seed generates the same organization", wholeNumberUpTo(2 ** 32 - 1), 1)
     .option("--edit-every <DURATION>", "edit something at this interval, such as 10s")
     .action(run(mock));
 

@@ -21,9 +21,6 @@ const SELECTS = {
 /** In milliseconds. */
 const NAMES_WITHIN_MS = 2_000;
 
-/** A shell passes a word as it is typed, with its quotes. */
-const QUOTES = "\\'\"";
-
 /**
  * Prints names that complete an option and contain `word`, one in a line, at most a thousand. A person waits for them, so this
  * loads neither commander nor the logger, does not look at the version of the schema, sends all its statements at once, and
@@ -32,7 +29,8 @@ const QUOTES = "\\'\"";
 export async function printNames(context: Context, option: keyof typeof SELECTS, word = ""): Promise<number> {
   const config = loadConfig(context.environment, { service: false, database: true }, context.dotenv);
   context.hide(config.secrets);
-  const quotes = pg.escapeLiteral(QUOTES);
+  // A shell passes a word as it is typed, with its quotes.
+  const quotes = pg.escapeLiteral("\\'\"");
   const typed = `lower(translate(${pg.escapeLiteral(word)}, ${quotes}, ''))`;
   const print = async ({ url }: { readonly url: string }) => {
     const pool = new Pool(url, {});

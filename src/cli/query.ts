@@ -36,7 +36,7 @@ interface TableOptions {
 export function printerOf(
   context: Context,
   { csv, json, jsonl }: RowOptions,
-  { spare, isExplained = false }: TableOptions = {},
+  { spare = {}, isExplained = false }: TableOptions = {},
 ): Question["openPrinter"] {
   const { print } = context;
   if (csv || json || jsonl) return (columns) => linePrinter(columns, print, csv ? csvFormat(false) : jsonlFormat, json);

@@ -90,7 +90,8 @@ export class StandardStream {
       }
     } catch (error) {
       this.#waiting.length = 0;
-      if (!this.#isIgnored(error)) this.#error = outputError(error);
+      const message = `standard output cannot be written: ${toError(error).message}`;
+      if (!this.#isIgnored(error)) this.#error = new OutputError(message, { cause: error });
     }
     this.#waitingSince = Number.POSITIVE_INFINITY;
     if (this.#lostLines === 0 || this.#formatLost === null) return;
@@ -99,6 +100,3 @@ export class StandardStream {
     this.write(report);
   }
 }
-
-const outputError = (cause: unknown) =>
-  new OutputError(`standard output cannot be written: ${toError(cause).message}`, { cause });

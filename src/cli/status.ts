@@ -32,7 +32,7 @@ export async function status(context: Context, { json, watch }: WatchOptions): P
     throw new UsageError("--watch redraws a terminal", { hint: "for programs, repeat simcat status --json" });
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
-    const read = () => readStatus(pool, isSettled, stop, source);
+    const read = () => readStatus(pool, isSettled, source, stop);
     const format = (rows: StatusRows) => formatStatus(rows, outputWidth(context), outputLook(context));
     if (json) print(formatJson(toStatusJson(await read())));
     else if (!watch) printText(context, format(await read()));

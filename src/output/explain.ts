@@ -4,7 +4,7 @@ import { formatKey } from "../key.ts";
 import type { SyncState } from "../model.ts";
 import { printable } from "../printable.ts";
 import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
-import { formatSettled, formatVerdict, judge, momentOf } from "./verdict.ts";
+import { dateOf, formatSettled, formatVerdict, judge, momentOf } from "./verdict.ts";
 
 /** Explains to people why a library was or will be read, or not. */
 export function formatExplanation(rows: LibraryRows, fullEveryMs: number): string {
@@ -155,5 +155,3 @@ function toDatesJson(sync: SyncState | null, rows: LibraryRows) {
  */
 const waitsToSettle = (sync: SyncState) =>
   sync.bookmark !== null && sync.listedText === sync.bookmark && sync.rereadReason === null;
-
-const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));

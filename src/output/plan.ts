@@ -55,11 +55,9 @@ export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict, isVerbo
   for (const key of planned.plan.missing)
     if (verb === "held" || verdict.kind === "pass")
       steps.push({ verb, name: printable(formatKey(key)), why: "no longer listed" });
-  const rejects = plan.rejects.map(({ reason, code }) => ({
-    verb: "reject" as const,
-    name: printable(reason),
-    why: code,
-  }));
+  const rejects = plan.rejects.map(({ reason, code: why }): PlannedStep => {
+    return { verb: "reject", name: printable(reason), why };
+  });
   const max = isVerbose ? Number.POSITIVE_INFINITY : MAX_LISTED;
   const groups = [...groupSteps(steps), ...groupSteps(rejects)];
   const lines = [

@@ -17,7 +17,7 @@ export function tablePrinter(
   columns: Columns,
   print: Print,
   width: number,
-  spare: Readonly<Record<string, number>> = {},
+  spare: Readonly<Record<string, number>>,
 ): AnswerPrinter {
   const cells: (readonly string[])[] = [];
   let count = 0;
@@ -40,7 +40,7 @@ export function tablePrinter(
  * CSV or JSON Lines, as in `simcat export`; or, with `isArray`, one JSON array with an object in each line.
  * @throws UsageError for two columns of one name, of which a JSON object would keep one
  */
-export function linePrinter(columns: Columns, print: Print, format: ExportFormat, isArray = false): AnswerPrinter {
+export function linePrinter(columns: Columns, print: Print, format: ExportFormat, isArray: boolean): AnswerPrinter {
   const names = columns.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined && format === jsonlFormat)

@@ -13,14 +13,9 @@ import { nextTryOf } from "./verdict.ts";
 /** The status for people. Tables are at most `columns` wide. */
 export function formatStatus(rows: StatusRows, columns: number, look = PLAIN): string {
   if (rows.runs.length === 0) return `no run yet\nnext: ${nextStep(rows)}`;
-  const tables = [
-    formatRuns(rows, columns, look),
-    formatFailing(rows, columns, look),
-    formatRejects(rows, columns, look),
-  ];
-  return [formatFreshness(rows, look), ...tables.filter((table) => table !== null), `next: ${nextStep(rows)}`].join(
-    "\n\n",
-  );
+  const tables = [formatRuns, formatFailing, formatRejects].map((format) => format(rows, columns, look));
+  const parts = [formatFreshness(rows, look), ...tables, `next: ${nextStep(rows)}`];
+  return parts.filter((part) => part !== null).join("\n\n");
 }
 
 function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows, look: Look): string {

@@ -1,6 +1,6 @@
 import type { LibraryRows } from "../db/read/read-library-record.ts";
 import type { ReadSource } from "../db/read/read-source.ts";
-import type { StatusRows } from "../db/read/read-status.ts";
+import type { FailingLibrary } from "../db/read/read-status.ts";
 import { formatCount, formatMoment, plural } from "../format.ts";
 import type { Decision, ReadReason, SyncState } from "../model.ts";
 import { decide } from "../sync/rules/decide.ts";
@@ -102,15 +102,11 @@ export function formatSettled(
 }
 
 /** `ms` is in database ms; null if the time is not known. */
-export const momentOf = (ms: number | null, now: Date) => formatMoment(ms === null ? null : new Date(ms), now);
+export const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
+export const momentOf = (ms: number | null, now: Date) => formatMoment(dateOf(ms), now);
 
 /** When a failing library is tried next; null if the next run tries it. */
-export function nextTryOf(row: StatusRows["failing"]["shown"][number]): Date | null {
-  const { failures, lastFailedAt, bookmarkSeenAt } = row;
-  const ms = nextTryAt({
-    failures,
-    lastFailedAt: lastFailedAt?.getTime() ?? null,
-    bookmarkSeenAt: bookmarkSeenAt?.getTime() ?? null,
-  });
-  return ms === null ? null : new Date(ms);
+export function nextTryOf({ failures, lastFailedAt, bookmarkSeenAt }: FailingLibrary): Date | null {
+  const [failedMs, seenMs] = [lastFailedAt?.getTime() ?? null, bookmarkSeenAt?.getTime() ?? null];
+  return dateOf(nextTryAt({ failures, lastFailedAt: failedMs, bookmarkSeenAt: seenMs }));
 }

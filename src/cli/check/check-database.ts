@@ -31,10 +31,6 @@ import { loadEssential } from "./check-configuration.ts";
 /** In the order of the report. */
 const CHECKS = ["database", "encoding", "schema", "privileges", "clock"];
 
-/** A run waits half a minute for a lock that another session holds. */
-const CHECK_LOCK_TIMEOUT_MS = 2_000;
-const READ_TIMEOUT_MS = 10_000;
-
 type AddLine = (line: CheckLine) => void;
 
 /**
@@ -135,10 +131,11 @@ async function withConnection<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const pool = new Pool(url, { max: 1, ...waits });
-  const patience = { retryForMs: 0, lockTimeoutMs: CHECK_LOCK_TIMEOUT_MS, lockAttempts: 1 };
+  // A run waits half a minute for a lock that another session holds.
+  const patience = { retryForMs: 0, lockTimeoutMs: 2_000, lockAttempts: 1 };
   const options = { operation: "asking the database", ...patience };
   const limited = async (connection: Connection) => {
-    await connection.query(`SET LOCAL statement_timeout = ${READ_TIMEOUT_MS}`);
+    await connection.query("SET LOCAL statement_timeout = 10000");
     return work(connection);
   };
   try {

@@ -9,20 +9,17 @@ import type { Context } from "../context.ts";
 import { withWatchedService } from "../show-progress.ts";
 import { loadEssential } from "./check-configuration.ts";
 
-const ESSENTIAL = ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"];
-
-/** Fewer than a run makes, because a person is waiting for the result. */
-const MAX_RETRIES = 1;
-
 /** Requests the listing and the content of one library. */
 export async function checkService(context: Context): Promise<CheckLine[]> {
-  const config = loadEssential(context, { service: true, database: false }, ESSENTIAL);
+  const needs = { service: true, database: false };
+  const config = loadEssential(context, needs, ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"]);
   if (config === null || config.baseUrl === null || config.apiKey === null) {
     return ["service", "key"].map((check) => skipped(check, "requires a valid configuration"));
   }
   const { baseUrl, apiKey } = config;
   const { href } = baseUrl;
-  const impatient = { ...config, baseUrl, apiKey, maxRetries: Math.min(config.maxRetries, MAX_RETRIES) };
+  // Fewer retries than a run makes, because a person is waiting for the result.
+  const impatient = { ...config, baseUrl, apiKey, maxRetries: Math.min(config.maxRetries, 1) };
   try {
     return await withWatchedService(context, impatient, async (service) => {
       const listing = await service.listLibraries(context.stop);
@@ -55,20 +52,16 @@ export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "d
   return ok("listing", libraries.length === 0 ? "is empty: there is nothing to copy yet" : "every entry can be read");
 }
 
-const MAX_SHOWN_REJECTS = 3;
-
-/** The first few rejects. */
+/** The first three rejects. */
 const describeRejects = (rejects: readonly Omit<Reject, "key" | "payload">[]) =>
-  rejects.slice(0, MAX_SHOWN_REJECTS).map(({ kind, path, reason }) => [kind, path, reason].filter(Boolean).join(" "));
-
-/** One library may be broken or just removed, but not three. */
-const MAX_FAILED_LIBRARIES = 3;
+  rejects.slice(0, 3).map(({ kind, path, reason }) => [kind, path, reason].filter(Boolean).join(" "));
 
 /** Reads the content of the first listed library, and of up to two more if that fails. No line for an empty listing. */
 async function checkContent(service: Service, listing: Listing, signal: AbortSignal): Promise<CheckLine[]> {
   const failed: { readonly key: LibraryKey; readonly error: ContentError }[] = [];
   for (const { key } of listing.libraries) {
-    if (failed.length === MAX_FAILED_LIBRARIES) break;
+    // One library may be broken or just removed, but not three.
+    if (failed.length === 3) break;
     try {
       const { items, rejects } = await service.readContent(key, DISCARD, signal);
       const text = `${formatKey(key)} can be read: metadata and ${plural(items, "scenario")}`;

@@ -16,8 +16,8 @@ export type StatusRows = Awaited<ReturnType<typeof readStatus>>;
 export async function readStatus(
   pool: Pool,
   isSettled: (sync: SyncState) => boolean,
+  source: ReadSource,
   signal: AbortSignal,
-  source: ReadSource = "tables",
 ) {
   const read = async (connection: Connection) => {
     const now = await readNow(connection);

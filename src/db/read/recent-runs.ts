@@ -98,9 +98,7 @@ export async function readHolder(connection: Connection, source: ReadSource): Pr
 }
 
 /** The ends of the newest runs of everything, oldest first, with their age in milliseconds. */
-export async function readRunEnds(
-  connection: Connection,
-): Promise<{ readonly status: RunStatus; readonly isGood: boolean; readonly ageMs: number }[]> {
+export async function readRunEnds(connection: Connection) {
   const { rows } = await connection.query<{ status: RunStatus; isGood: boolean; ageMs: number }>(
     `SELECT status, ${IS_GOOD} AS "isGood", (extract(epoch FROM now() - finished_at) * 1000)::float8 AS "ageMs"
      FROM simcat.sync_runs WHERE scope IS NULL AND finished_at IS NOT NULL ORDER BY id DESC LIMIT ${MAX_RUN_ENDS}`,
