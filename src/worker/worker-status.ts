@@ -100,7 +100,7 @@ export function createStatusReader(
     // The next good run of any process ends the trouble, but does not show that this one's configuration is valid.
     const { trouble } = state;
     const isOver = trouble !== null && trouble.code !== "configuration" && (last?.id ?? 0) > trouble.runId;
-    const isFree = trouble?.code === "busy" && basics?.holder === null;
+    const isFree = trouble?.code === "busy" && (basics?.holder === null || state.current?.id != null);
     if (trouble !== null && !isOver && !isFree) add(trouble.code, trouble.message);
     else if (last?.status === "held") add("held", last.error ?? "a guard held removals");
     if (last) addContent(figures, isLate, isStale, add);

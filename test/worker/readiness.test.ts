@@ -59,6 +59,7 @@ const running = (silentMinutes: number | null) => {
   const progressAt = silentMinutes === null ? null : performance.now() - silentMinutes * MINUTE;
   return { current: { id: 8, startedAt: new Date(), progressAt, toRead: null, done: 0 } };
 };
+const waiting = { current: { ...running(null).current, id: null } };
 const trouble = (code: string, runId: number) => ({ trouble: { code, message: `why ${code}`, runId } });
 const endedAgo = (minutes: number) => ({ basics: basics({ lastGoodRun: goodRun(minutes) }) });
 const held = () => ({ basics: basics({ lastGoodRun: goodRun(1, "held") }) });
@@ -102,6 +103,12 @@ test.each<[string, () => Facts, unknown[]]>([
   ["a held last run", held, [true, "held"]],
   ["later trouble takes precedence", () => ({ ...held(), state: trouble("busy", 7) }), [true, "busy"]],
   ["another run that is over", () => ({ basics: basics({ holder: null }), state: trouble("busy", 7) }), [true]],
+  ["another run, while this one waits", () => ({ state: { ...trouble("busy", 7), ...waiting } }), [true, "busy"]],
+  [
+    "another run, before this one began (fault 294)",
+    () => ({ state: { ...trouble("busy", 7), ...running(1) } }),
+    [true],
+  ],
   ["trouble of a run after the last good one", () => ({ state: trouble("unauthorized", 8) }), [true, "unauthorized"]],
   ["a later good run ends the trouble", () => ({ state: trouble("unauthorized", 6) }), [true]],
   ["but not a wrong configuration", () => ({ state: trouble("configuration", 6) }), [true, "configuration"]],
