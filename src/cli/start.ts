@@ -77,6 +77,8 @@ export async function start(context: Context): Promise<number> {
     log.info({ code: "worker_started", url: server.url, schedule: cron, timezone, version }, "the worker is up");
     const exitCode = await withDatabase(context, config, "migrate", async (pool, _, ensureRunning) => {
       opened = pool;
+      const { readRuns, send } = createSender(context, config, pool);
+      await readRuns();
       const run: WorkerContext["run"] = async (observers) => {
         await ensureRunning(stop);
         const current = withCurrentKey(context, config);
@@ -85,10 +87,13 @@ export async function start(context: Context): Promise<number> {
         assertUsable(await readSnapshot(pool, "looking at the schema", readState, stop));
         const runLog = createRunLog(log);
         const shown = [...observers, createProgressLine(null, runLog), runLog];
-        return observeRun(context, current, pool, SCHEDULED_SYNC, shown);
+        const result = await observeRun(context, current, pool, SCHEDULED_SYNC, shown);
+        // Another process may have sent a message before this run held the lease.
+        const { id, status } = result.summary;
+        if (status !== "database_failed") await readRuns(id).catch(() => {});
+        return result;
       };
-      const sendMessage = await createSender(context, config, pool);
-      return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage, log, metrics }, stop);
+      return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage: send, log, metrics }, stop);
     });
     log.info({ code: "worker_stopped" }, "stopped");
     return exitCode;

@@ -55,16 +55,18 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
   const { allowRemovals, restart, json } = options;
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
-  const { result, sendMessage } = await withDatabase(context, config, "migrate", async (pool) => ({
-    sendMessage: isEverything(selection) ? await createSender(context, config, pool) : null,
-    result: await observeRun(context, config, pool, request, showProgress(context, config).observers),
-  }));
+  const { result, sender } = await withDatabase(context, config, "migrate", async (pool) => {
+    const sender = isEverything(selection) ? createSender(context, config, pool) : null;
+    await sender?.readRuns();
+    const { observers } = showProgress(context, config);
+    return { sender, result: await observeRun(context, config, pool, request, observers) };
+  });
   const exitCode = exitCodeOf(result);
   const { summary } = result;
   const isWell = exitCode === EXIT.ok && summary.warnings.length === 0;
   if (json) context.print(formatJson(toRunJson(summary, exitCode)));
   else printResult(context, isWell, formatSummary(summary, outputLook(context)));
-  await sendMessage?.(summary);
+  await sender?.send(summary);
   return exitCode;
 }
 

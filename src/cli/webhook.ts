@@ -3,7 +3,7 @@ import { request } from "undici";
 import { sleep, withTimeout } from "../async.ts";
 import type { Environment } from "../config/readers.ts";
 import type { Config } from "../config.ts";
-import type { Pool } from "../db/connect.ts";
+import type { Connection, Pool } from "../db/connect.ts";
 import { readRunEnds } from "../db/read/recent-runs.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { toError } from "../errors.ts";
@@ -14,40 +14,43 @@ import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
 /**
- * Returns a function that sends a message if the end of a run changes the state between good and not good, and never throws.
- * Without SIMCAT_NOTIFY_URL it sends nothing. What earlier processes sent follows from their runs, so nothing is stored.
- * @throws DatabaseError if the runs cannot be read
+ * Sends messages when the end of a run changes the state between good and not good. Without SIMCAT_NOTIFY_URL it does nothing.
+ * What other processes sent follows from their runs, so nothing is stored.
  */
-export async function createSender(
-  context: Context,
-  config: Config,
-  pool: Pool,
-): Promise<(end: RunEnd) => Promise<void>> {
+export function createSender(context: Context, config: Config, pool: Pool) {
   const { environment, stop, mask, version } = context;
   const { notifyUrl } = config;
-  if (notifyUrl === null) return async () => {};
-  const ends = await readSnapshot(pool, "reading the last runs", readRunEnds, stop);
+  if (notifyUrl === null) return { readRuns: async () => {}, send: async () => {} };
+  let newest = 0;
   // A good first run is no news.
   let last = { isGood: true, at: Number.NEGATIVE_INFINITY };
   const isNews = ({ status, isGood }: Pick<RunEnd, "status" | "isGood">, at: number) =>
     !SILENT.includes(status) && isGood !== last.isGood && at - last.at >= MIN_DISTANCE_MS;
-  for (const end of ends) {
-    const at = Date.now() - end.ageMs;
-    if (isNews(end, at)) last = { isGood: end.isGood, at };
-  }
-  return async (end) => {
-    const now = new Date();
-    const at = now.getTime();
-    if (!isNews(end, at)) return;
-    const before = last;
-    last = { isGood: end.isGood, at };
-    try {
-      await postMessage(notifyUrl, formatMessage(end, now, version), environment, stop);
-    } catch (error) {
-      // A later run of this process tries again. Another process would take the message for sent.
-      last = { ...before, at };
-      notify(context, config, "warn", "notification_failed", `SIMCAT_NOTIFY_URL: ${mask(toError(error).message)}`);
-    }
+  return {
+    /** Reads the runs that ended since the last call, without an own one. @throws DatabaseError if they cannot be read */
+    async readRuns(own?: number): Promise<void> {
+      const read = (connection: Connection) => readRunEnds(connection, newest);
+      for (const { id, ageMs, ...end } of await readSnapshot(pool, "reading the last runs", read, stop)) {
+        const at = Date.now() - ageMs;
+        if (id !== own && isNews(end, at)) last = { isGood: end.isGood, at };
+        newest = id;
+      }
+    },
+    /** After a run. Never throws. */
+    async send(end: RunEnd): Promise<void> {
+      const now = new Date();
+      const at = now.getTime();
+      if (!isNews(end, at)) return;
+      const before = last;
+      last = { isGood: end.isGood, at };
+      try {
+        await postMessage(notifyUrl, formatMessage(end, now, version), environment, stop);
+      } catch (error) {
+        // A later run of this process tries again. Another process would take the message for sent.
+        last = { ...before, at };
+        notify(context, config, "warn", "notification_failed", `SIMCAT_NOTIFY_URL: ${mask(toError(error).message)}`);
+      }
+    },
   };
 }
 

@@ -190,3 +190,23 @@ test("the worker sends a message about runs that fail or cannot begin, once", as
   process.kill("SIGTERM");
   expect(messages()).toMatchObject([{ good: false, status: "unauthorized" }]);
 });
+
+test("the worker does not repeat the message of another process (fault 295)", async () => {
+  const { url, messages } = await hook(200);
+  const { output } = made.start(["start"], {
+    SIMCAT_NOTIFY_URL: url,
+    SIMCAT_LOG_FORMAT: "json",
+    SIMCAT_SCHEDULE: "*/2 * * * * *",
+    SIMCAT_HTTP_PORT: "0",
+  });
+  const runsWith = (status: string) => output().split(`"status":"${status}"`).length - 1;
+  const untilRuns = (status: string, count: number) =>
+    vi.waitFor(() => expect(runsWith(status)).toBeGreaterThanOrEqual(count), 30_000);
+  await untilRuns("ok", 1);
+
+  expect(await sync(url, false)).toMatchObject({ code: 77 });
+  made.service.always({ operation: "listing" }, { kind: "status", status: 403 });
+  await untilRuns("unauthorized", 2);
+
+  expect(messages().map(({ run_id }) => run_id)).toEqual([expect.any(Number)]);
+});

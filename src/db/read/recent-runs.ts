@@ -97,11 +97,12 @@ export async function readHolder(connection: Connection, source: ReadSource): Pr
   return rows[0]?.holder ?? null;
 }
 
-/** The ends of the newest runs of everything, oldest first, with their age in milliseconds. */
-export async function readRunEnds(connection: Connection) {
-  const { rows } = await connection.query<{ status: RunStatus; isGood: boolean; ageMs: number }>(
-    `SELECT status, ${IS_GOOD} AS "isGood", (extract(epoch FROM now() - finished_at) * 1000)::float8 AS "ageMs"
-     FROM simcat.sync_runs WHERE scope IS NULL AND finished_at IS NOT NULL ORDER BY id DESC LIMIT ${MAX_RUN_ENDS}`,
+/** The ends of the newest runs of everything after the run `after`, oldest first, with their age in milliseconds. */
+export async function readRunEnds(connection: Connection, after: number) {
+  const { rows } = await connection.query<{ id: number; status: RunStatus; isGood: boolean; ageMs: number }>(
+    `SELECT id, status, ${IS_GOOD} AS "isGood", (extract(epoch FROM now() - finished_at) * 1000)::float8 AS "ageMs"
+     FROM simcat.sync_runs WHERE scope IS NULL AND finished_at IS NOT NULL AND id > $1 ORDER BY id DESC LIMIT ${MAX_RUN_ENDS}`,
+    [after],
   );
   return rows.reverse();
 }
