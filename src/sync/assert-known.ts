@@ -34,7 +34,7 @@ export async function assertKnown(asked: Selection, sources: KnownSources, signa
   const unknown = pool === null ? unlisted : await readSnapshot(pool, "looking for a library", read, signal);
   if (isEverything(unknown)) return selection;
 
-  const lack = listing === null ? "is not stored, and no run has listed it" : "is neither listed nor stored";
+  const lack = listing === null ? "is neither stored nor recorded as listed" : "is neither listed nor stored";
   const searches = [
     ...unknown.libraries.map((key) => ({ text: `${formatSelector(key)} ${lack}`, search: searchLibrary(key) })),
     ...unknown.owners.map((owner) => ({ text: `owner ${printable(owner)} ${lack}`, search: searchOwner(owner) })),

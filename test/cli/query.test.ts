@@ -292,7 +292,7 @@ describe("simcat libraries", () => {
   test("refuses an unknown owner with 64 and a suggestion", async () => {
     expect(await refusal("libraries", "--owner", "bib")).toEqual([
       64,
-      "simcat: owner bib is not stored, and no run has listed it (did you mean bob?)",
+      "simcat: owner bib is neither stored nor recorded as listed (did you mean bob?)",
     ]);
   });
 

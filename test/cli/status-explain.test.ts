@@ -294,7 +294,7 @@ describe("explain", () => {
     const pretty = { ...environment, SIMCAT_LOG_FORMAT: "pretty" };
     expect(await callCli(["explain", "ann/Lib\u001b[2J"], pretty)).toMatchObject({
       code: 64,
-      stderr: expect.stringMatching(/^simcat: ann\/Lib%1B\[2J is not stored, and no run has listed it/),
+      stderr: expect.stringMatching(/^simcat: ann\/Lib%1B\[2J is neither stored nor recorded as listed/),
     });
     expect(await callCli(["explain", "ann"], environment)).toMatchObject({ code: 64 });
   });

@@ -41,8 +41,8 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
   expect(await onTerminal("explain", "example.user/Nothing of the kind")).toEqual({
     code: 64,
     screen:
-      "simcat: example.user/Nothing of the kind is not stored, and\n" +
-      "  no run has listed it; simcat libraries lists the known\n  ones\n",
+      "simcat: example.user/Nothing of the kind is neither stored\n" +
+      "  nor recorded as listed; simcat libraries lists the known\n  ones\n",
   });
   const explained = (await onTerminal("explain", NAME)).screen.split("\n").slice(1);
   expect(explained.filter((line) => widthOf(line) > 60 && !line.includes("/libs/"))).toEqual([]);

@@ -208,7 +208,7 @@ test.each([
     /--as-of 2025-12-31T00:00:00\.000000Z is too early: the history is complete since 2026-01-01T00:00:00\.000000Z; choose that/,
   ],
   [["--since", "2999-01-01"], /--since 2999-01-01T00:00:00\.000000Z is in the future/],
-  [["--owner", "anne"], /owner anne is not stored, and no run has listed it \(did you mean ann\?\)/],
+  [["--owner", "anne"], /owner anne is neither stored nor recorded as listed \(did you mean ann\?\)/],
 ])("wrong arguments exit with 64, write nothing, and name the valid ones: %j", async (args, message) => {
   const out = join(temporaryDirectory(), "out");
   const { code, stdout, stderr } = await simcat([...args, "--out", out]);

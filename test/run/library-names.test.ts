@@ -75,9 +75,9 @@ test("an unknown owner or library is a usage error with suggestions and leaves n
       ["verify", "--owner", "bo", "--library", "alice/Fier"],
       `${fire}; owner bo is neither listed nor stored (did you mean bob?)`,
     ],
-    [["explain", "alice/Fier"], "alice/Fier is not stored, and no run has listed it (did you mean alice/Fire?)"],
-    [["explain", "Watre"], "Watre is not stored, and no run has listed it (did you mean alice/Water or bob/Water?)"],
-    [["libraries", "--owner", "al"], "owner al is not stored, and no run has listed it (did you mean alice?)"],
+    [["explain", "alice/Fier"], "alice/Fier is neither stored nor recorded as listed (did you mean alice/Fire?)"],
+    [["explain", "Watre"], "Watre is neither stored nor recorded as listed (did you mean alice/Water or bob/Water?)"],
+    [["libraries", "--owner", "al"], "owner al is neither stored nor recorded as listed (did you mean alice?)"],
   ] as const)
     await expectRefused(args, message);
 
@@ -109,4 +109,22 @@ test("an owner or a library that is only listed, or only stored, is known (fault
   expect(await code("sync", "--library", "alice/Fire")).toBe(0);
   expect(await code("backfill", "--owner", "carol")).toBe(0);
   expect(await code("explain", "alice/Fire")).toBe(0);
+});
+
+test("says of no library that another slice has, or that is pruned, that no run has listed it (fault 296)", async () => {
+  const { call, service } = await fixture(ORGANIZATION);
+  expect((await call(["backfill", "--slice", "2/2"], { SIMCAT_MAX_RPS: "1000" })).code).toBe(0);
+  await expectUnrecorded("bob/Water", "alice/Water");
+
+  service.remove("alice", "Fire");
+  expect((await call(["sync", "--allow-removals"])).code).toBe(0);
+  expect((await call(["prune", "--older-than", "1ms"])).code).toBe(0);
+  await expectUnrecorded("alice/Fire");
+
+  async function expectUnrecorded(key: string, similar?: string): Promise<void> {
+    const hint = similar === undefined ? "; simcat libraries lists the known ones" : ` (did you mean ${similar}?)`;
+    expect(told(await call(["explain", key]))).toEqual(
+      refused(`${key} is neither stored nor recorded as listed${hint}`),
+    );
+  }
 });
