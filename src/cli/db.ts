@@ -24,7 +24,7 @@ async function db(context: Context, { json }: JsonOptions): Promise<number> {
           `  ${psql}`,
           `for a BI tool: host ${host}, port ${port}, database ${database}, user ${user}, password ${password}`,
           `as a URL: ${url}`,
-          "this role reads the views of schema simcat_report; Ctrl-C stops the server",
+          "this role reads the views of schema simcat_report; Ctrl-C stops the server unless another simcat uses it",
           "it is for trials: its OpenSSL is of 2018",
         ].join("\n"),
       );

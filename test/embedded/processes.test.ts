@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { startCli } from "../support/cli.ts";
 import { signalServer } from "../support/embedded-server.ts";
 import { answers, never, newStateDir, openHere, query, startKeeper } from "./keepers.ts";
 
@@ -21,6 +22,16 @@ test.each(["stop", "kill"] as const)(
     expect(await answers(url)).toBe(false);
   },
 );
+
+test("Ctrl-C ends simcat db, and the server of another process runs on, as it says (fault 297)", async () => {
+  const stateDir = newStateDir();
+  const { url } = await startKeeper(stateDir).opened;
+  const { process, output, ended } = startCli(["db"], { SIMCAT_STATE_DIR: stateDir });
+  await expect.poll(output).toContain("Ctrl-C stops the server unless another simcat uses it");
+  process.kill("SIGINT");
+  expect((await ended).code).toBe(0);
+  expect(await answers(url)).toBe(true);
+});
 
 test("two processes that start at once on a fresh directory share one server", async () => {
   const stateDir = newStateDir();
