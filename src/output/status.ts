@@ -225,11 +225,12 @@ export const remedyAfter = (status: RunStatus): string | null => (status === "ru
 export const OLD_AFTER_MS = 26 * HOUR_MS;
 
 /** The one most useful next step for the operator. */
-function nextStep({ now, runs, liveRuns, lastGoodRun, slices, failing, rejects }: StatusRows): string {
+function nextStep({ now, runs, liveRuns, holder, lastGoodRun, slices, failing, rejects }: StatusRows): string {
   const [last] = runs;
   if (last === undefined) return "nothing has been synced yet: run simcat check, then simcat backfill";
   if (liveRuns.size > 1) return "wait for the runs in progress, then run simcat status again";
   if (liveRuns.size === 1) return "wait for the run in progress, then run simcat status again";
+  if (holder?.endsWith(" prune")) return `wait for ${printable(holder)}; until it ends, runs end with 75`;
   if (last.status === "running") return "run simcat sync; it continues from what the dead run stored";
   const after = AFTER[last.status];
   if (after !== null) return after;

@@ -258,3 +258,9 @@ test("after a slice, the next step is another slice, and after the last one a sy
     "next: run simcat sync: every slice was read, and an ordinary run completes the copy",
   );
 });
+
+test("while a prune holds the lease, the next step is to wait for it (fault 298)", () => {
+  const next = "next: wait for host:42 prune; until it ends, runs end with 75";
+  expect(text({ holder: "host:42 prune" }).at(-1)).toBe(next);
+  expect(text({ holder: "host:42 prune", runs: [run(12, { status: "held" })] }).at(-1)).toBe(next);
+});
