@@ -42,6 +42,8 @@ function adviseUnavailable({ failure: { kind, status, hint } }: FailedGet, { bas
   if (hint !== "") return hint;
   if (kind === "certificate") return OWN_AUTHORITY;
   if (status === 429) return "the service asks for fewer requests: run again later";
+  if (kind === "truncated") return "check whether the service, or a proxy in between, cuts responses short";
+  if (kind === "timeout") return `the service is down, slower than SIMCAT_REQUEST_TIMEOUT, or not at ${baseUrl.href}`;
   const isDown = status === null ? kind !== "untrusted" && kind !== "too_large" : isRetryableStatus(status);
   return isDown ? `the service is down or the base URL ${baseUrl.href} is wrong` : null;
 }

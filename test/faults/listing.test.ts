@@ -111,7 +111,7 @@ test("an answer that is not the listing ends the run after one request (faults 8
   expect(elsewhere.requests).toEqual([]);
 });
 
-test("a listing that fails in all attempts ends as source_unavailable (faults 1, 3, 4, 17, 45)", async () => {
+test("a listing that fails in all attempts ends as source_unavailable (faults 1, 3, 4, 17, 45, 305)", async () => {
   await expectEndings(
     "source_unavailable",
     2,
@@ -121,9 +121,10 @@ test("a listing that fails in all attempts ends as source_unavailable (faults 1,
       ["503", status(503), "answered 503 after 2 attempts"],
       ["500 with an empty list", status(500, { body: "[]" }), "answered 500"],
       ["short of its length", { kind: "truncate" }, "was cut short"],
+      ["short of its length: the hint", { kind: "truncate" }, "); check whether the service, or a proxy"],
       ["a reset before the head", { kind: "reset" }, "failed"],
       ["silence after the head", { kind: "hang", after: "head" }, "timed out after 2 attempts"],
-      ["one byte a second", { kind: "drip", bytes: 1, everyMs: 1000 }, "timed out after 2 attempts"],
+      ["one byte a second", { kind: "drip", bytes: 1, everyMs: 1000 }, "2 s); the service is down, slower than"],
     ],
     { SIMCAT_REQUEST_TIMEOUT: "2s" },
   );
