@@ -13,6 +13,9 @@ export interface Config extends Settings {
   readonly secrets: readonly string[];
 }
 
+/** With the settings that the service requires. */
+export type ServiceConfig = Config & { readonly baseUrl: URL; readonly apiKey: string };
+
 /** The services that a command connects to. */
 export interface Needs {
   readonly service: boolean;
@@ -22,12 +25,18 @@ export interface Needs {
   readonly whole?: boolean;
 }
 
+export type ConfigFor<N extends Needs> = N extends { readonly service: true } ? ServiceConfig : Config;
+
 /**
  * Parses the environment, into which a `.env` file is merged already; `dotenv` holds the names taken from that file. An
  * empty value counts as unset. A setting of the service that the command does not need may be unset, but not invalid.
  * @throws ConfigurationError with every problem
  */
-export function loadConfig(environment: Environment, needs: Needs, dotenv: ReadonlySet<string> = new Set()): Config {
+export function loadConfig<const N extends Needs>(
+  environment: Environment,
+  needs: N,
+  dotenv: ReadonlySet<string> = new Set(),
+): ConfigFor<N> {
   const problems: ConfigurationProblem[] = [];
   const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
   const isRead = (name: Name) => needs.database || !name.startsWith("DATABASE_");
@@ -71,7 +80,8 @@ export function loadConfig(environment: Environment, needs: Needs, dotenv: Reado
     const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
     throw new ConfigurationError(`the configuration has ${count}:`, { problems: masked });
   }
-  return { ...settings, databaseDirectUrl: settings.databaseDirectUrl ?? settings.databaseUrl, sources, secrets };
+  const databaseDirectUrl = settings.databaseDirectUrl ?? settings.databaseUrl;
+  return { ...settings, databaseDirectUrl, sources, secrets } as ConfigFor<N>;
 }
 
 /** Every setting for display: its value without secrets, null when unset, and its source, or `default`. */

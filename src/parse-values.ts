@@ -1,16 +1,10 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "./units.ts";
 
-/** Parses the service's texts; each returns null for an unknown format. */
-export interface TextParsers {
-  /** Microseconds since the Unix epoch. A bigint, because a double cannot hold the microseconds of distant years. */
-  readonly microseconds: (text: string | null) => bigint | null;
-  readonly bytes: (fileSize: string | null) => number | null;
-}
-
 export type ValueParsers = ReturnType<typeof createValueParsers>;
+export type TextParsers = Pick<ValueParsers, "microseconds" | "bytes">;
 
 /**
- * Parses the service's texts into typed columns, and counts those that have an unknown format. `timeZone`: the IANA zone of dates
+ * Parses the service's texts into typed columns: null for an unknown format, which is counted. `timeZone`: the IANA zone of dates
  * without an offset.
  */
 export function createValueParsers(timeZone: string) {
@@ -18,6 +12,7 @@ export function createValueParsers(timeZone: string) {
   let dates = 0;
   let sizes = 0;
   return {
+    /** Since the Unix epoch. A bigint, because a double cannot hold the microseconds of distant years. */
     microseconds(text: string | null): bigint | null {
       if (!text) return null;
       const date = parseDate(text, zone);
@@ -58,7 +53,7 @@ export function parseDate(text: string, timeZone: TimeZone): ParsedDate | null {
   const format = parseDateFormat(text);
   if (format === null) return null;
   const zoned = format.offsetMs !== null;
-  const at = format.offsetMs === null ? timeZone.toInstant(format.localTime) : format.localTime - format.offsetMs;
+  const at = format.offsetMs === null ? timeZone(format.localTime) : format.localTime - format.offsetMs;
   return at >= EARLIEST && at <= LATEST ? { at, micros: format.micros, precisionMs: format.precisionMs, zoned } : null;
 }
 
@@ -194,29 +189,25 @@ function readOffset(utc: DatePart, sign: DatePart, hours: DatePart, minutes: Dat
 /** A zone remembers the offsets of this many days: half a century. */
 const MAX_CACHED_DAYS = 20_000;
 
-export interface TimeZone {
-  /**
-   * The moment at which clocks of this zone show `localTime`; both in ms, `localTime` as if in UTC. For a local time
-   * that occurs twice in autumn this is the first; for one that spring skips, the later of its two readings, as in Postgres.
-   */
-  toInstant(localTime: number): number;
-}
+/**
+ * The moment at which clocks of this zone show `localTime`; both in ms, `localTime` as if in UTC. For a local time
+ * that occurs twice in autumn this is the first; for one that spring skips, the later of its two readings, as in Postgres.
+ */
+export type TimeZone = (localTime: number) => number;
 
-export const UTC: TimeZone = { toInstant: (localTime) => localTime };
+export const UTC: TimeZone = (localTime) => localTime;
 
 /** `name` is an IANA name. */
 export function createTimeZone(name: string): TimeZone {
   if (name === "UTC") return UTC;
   const offsetAt = createOffsets(name);
-  return {
-    toInstant(localTime) {
-      // Zones change by at most a day at once, so the offsets around the moment are those of a day before and after.
-      const before = localTime - offsetAt(localTime - DAY_MS);
-      const after = localTime - offsetAt(localTime + DAY_MS);
-      if (before === after) return before;
-      const valid = [before, after].filter((instant) => instant + offsetAt(instant) === localTime);
-      return valid.length > 0 ? Math.min(...valid) : Math.max(before, after);
-    },
+  return (localTime) => {
+    // Zones change by at most a day at once, so the offsets around the moment are those of a day before and after.
+    const before = localTime - offsetAt(localTime - DAY_MS);
+    const after = localTime - offsetAt(localTime + DAY_MS);
+    if (before === after) return before;
+    const valid = [before, after].filter((instant) => instant + offsetAt(instant) === localTime);
+    return valid.length > 0 ? Math.min(...valid) : Math.max(before, after);
   };
 }
 

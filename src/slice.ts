@@ -20,6 +20,6 @@ const DIGEST = "sha256(convert_to(owner || E'\\x1f' || library_name, 'UTF8'))";
 /** The same hash in SQL, of the columns `owner` and `library_name`. */
 export const SLICE_HASH_SQL = `(get_byte(${DIGEST}, 0) * 256 + get_byte(${DIGEST}, 1))`;
 
-/** Whether a library is in a slice, as an SQL condition on its key; `slice` is SQL for a text such as 3/8. */
-export const isInSliceSql = (slice: string): string =>
-  `${SLICE_HASH_SQL} % split_part(${slice}, '/', 2)::int + 1 = split_part(${slice}, '/', 1)::int`;
+/** Whether a library is in a slice, as an SQL condition on the hash of its key; `slice` is SQL for a text such as 3/8. */
+export const isInSliceSql = (slice: string, hash = SLICE_HASH_SQL): string =>
+  `${hash} % split_part(${slice}, '/', 2)::int + 1 = split_part(${slice}, '/', 1)::int`;

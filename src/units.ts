@@ -3,6 +3,8 @@
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
+/** Every system can represent dates of the last 100 years. */
+export const CENTURY_MS = 100 * 365 * DAY_MS;
 
 /** A share from 0 to 1, as a fraction of whole numbers, so that 30 % of 10 is exactly 3. */
 export interface Share {

@@ -1,10 +1,9 @@
-import { formatJson } from "../format.ts";
-import { checkExitCode, formatChecks, toChecksJson } from "../output/check.ts";
+import { type CheckLine, checkExitCode, formatChecks, toChecksJson } from "../output/check.ts";
 import { checkConfiguration } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
-import { type Context, outputLook, printResult } from "./context.ts";
+import { type Context, outputLook, printJson, printResult } from "./context.ts";
 
 export const defineCheck: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(check));
 
@@ -18,8 +17,14 @@ export async function check(context: Context, { json }: JsonOptions): Promise<nu
     hint: hint === null ? null : mask(hint),
     details: details.map(mask),
   }));
+  if (!json) return printChecks(context, lines, formatChecks);
+  printJson(context, toChecksJson(lines));
+  return checkExitCode(lines);
+}
+
+/** Returns their exit code. */
+export function printChecks(context: Context, lines: readonly CheckLine[], format: typeof formatChecks): number {
   const isWell = lines.every(({ result }) => result === "ok");
-  if (json) context.print(formatJson(toChecksJson(lines)));
-  else printResult(context, isWell, formatChecks(lines, outputLook(context)));
+  printResult(context, isWell, context.mask(format(lines, outputLook(context))));
   return checkExitCode(lines);
 }

@@ -4,12 +4,12 @@ import { formatCount } from "../format.ts";
 import { parseDuration } from "../units.ts";
 import type { Context } from "./context.ts";
 
-/** The work of a command. Returns the exit code. */
+/** The work of a command. Returns the exit code, unless it is always 0. */
 export type Action<Options, Args extends readonly string[]> = (
   context: Context,
   options: Options,
   ...args: Args
-) => Promise<number>;
+) => Promise<number> | Promise<void>;
 
 /** Adapts an action to commander. */
 export type ActionRunner = <Options, Args extends readonly string[]>(

@@ -1,5 +1,4 @@
 import { Argument, type Command, type Option } from "commander";
-import { EXIT } from "../errors.ts";
 import type { DefineCommand } from "./command.ts";
 
 /** The program must have the options of all its commands. */
@@ -7,7 +6,6 @@ export const defineCompletion: DefineCommand = (command, run) =>
   command.addArgument(new Argument("<SHELL>", "the shell").choices(Object.keys(SCRIPTS))).action(
     run(async ({ print }, _options, shell: string) => {
       if (command.parent !== null) print(SCRIPTS[shell as keyof typeof SCRIPTS](formatOffers(command.parent)));
-      return EXIT.ok;
     }),
   );
 

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config, ServiceConfig } from "../config.ts";
 import { type ConnectOptions, connect, disconnect, type Pool } from "../db/connect.ts";
 import { asDatabaseError } from "../db/db-errors.ts";
 import { migrate } from "../db/migrate.ts";
@@ -13,7 +13,6 @@ import { databaseSecrets, maskDatabaseUrl } from "../secrets.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
-import type { ServiceConfig } from "./settings.ts";
 
 /** Runs `work` with a client of the service, and closes it afterwards. */
 export async function withService<T>(

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { aborted } from "../async.ts";
 import type { Environment } from "../config/readers.ts";
+import { formatJson } from "../format.ts";
 import { createLook, type Look } from "../output/look.ts";
 import { explainWords } from "../output/words.ts";
 import { wrapText } from "../output/wrap.ts";
@@ -55,6 +56,11 @@ interface Terminal {
 /** The width of a table on standard output: that of the terminal, unlimited in a file or pipe. */
 export function outputWidth({ terminal }: Context): number {
   return terminal.isOut ? terminal.columns : Number.POSITIVE_INFINITY;
+}
+
+/** Prints data for programs to standard output. */
+export function printJson({ print }: Context, data: unknown): void {
+  print(formatJson(data));
 }
 
 /** Prints text for people to standard output. A terminal also gets line breaks between words, and the meanings of some. */

@@ -1,21 +1,19 @@
-import { EXIT } from "../errors.ts";
-import { formatJson } from "../format.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { openEmbedded } from "./connections.ts";
-import { type Context, printText, waitForSignal } from "./context.ts";
+import { type Context, printJson, printText, waitForSignal } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 export const defineDb: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(db));
 
 /** Prints the password of simcat_reader in the embedded database, because people need it for psql and BI tools. */
-async function db(context: Context, { json }: JsonOptions): Promise<number> {
+async function db(context: Context, { json }: JsonOptions): Promise<void> {
   const embedded = await openEmbedded(context, loadSettings(context, { service: false, database: false }));
   try {
     const { readerUrl: url, psql, dataDirectory, started } = embedded;
     const { hostname: host, port, username: user, password, pathname } = new URL(url);
     const database = pathname.slice(1);
     const data = { url, host, port: Number(port), user, password, database, data_directory: dataDirectory };
-    if (json) context.print(formatJson(data));
+    if (json) printJson(context, data);
     else
       printText(
         context,
@@ -32,5 +30,4 @@ async function db(context: Context, { json }: JsonOptions): Promise<number> {
   } finally {
     await embedded.stop();
   }
-  return EXIT.ok;
 }

@@ -3,7 +3,6 @@ import { pathToFileURL } from "node:url";
 import { connect, disconnect } from "../db/connect.ts";
 import { openEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { embeddedStateDir } from "../embedded-postgres/state-dir.ts";
-import { EXIT } from "../errors.ts";
 import { shellWord } from "../key.ts";
 import { UTC_DATES } from "../mock/date-source.ts";
 import { addLibrary, deleteScenario, editMetadata, editScenario, removeLibrary, runParent } from "../mock/edits.ts";
@@ -20,7 +19,7 @@ import { backfill, sync } from "./sync.ts";
 
 export const defineDemo: DefineCommand = (command, run) => command.action(run(demo));
 
-const RUN_OPTIONS = { library: [], owner: [], allowRemovals: false, restart: false, json: false };
+const RUN_OPTIONS = { library: [], owner: [], allowRemovals: false, json: false };
 const QUERY_OPTIONS = { csv: false, json: false, jsonl: false, timeout: "1m" };
 const EDITS = [runParent, editScenario, deleteScenario, editMetadata, addLibrary, removeLibrary];
 
@@ -45,7 +44,7 @@ GROUP BY owner, never_run ORDER BY never_run DESC, owner LIMIT 5`,
 ];
 
 /** Shows simcat at work on a mock service and an embedded database of its own. Leaves nothing running. */
-export async function demo(context: Context): Promise<number> {
+export async function demo(context: Context): Promise<void> {
   const { environment, invocation, stop, terminal } = context;
   // A separate directory, so that a real copy in the embedded database is not touched.
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
@@ -76,7 +75,6 @@ export async function demo(context: Context): Promise<number> {
     printText(context, `# See what this copy has; simcat query asks it anything:\n  ${here} libraries`);
     printText(context, `# Use psql or a BI tool, while this keeps the database running:\n  ${here} db`);
     printText(context, `# Copy your own organization:\n  ${invocation} init`);
-    return EXIT.ok;
   } finally {
     await service.stop();
     await embedded.stop();
@@ -93,7 +91,7 @@ async function showRuns(context: Context, organization: Organization): Promise<v
   printText(context, "\n# What would a run do? simcat sync --dry-run");
   await sync(context, { ...RUN_OPTIONS, dryRun: true });
   printText(context, "\n# Only what changed is read: simcat sync");
-  await sync(context, { ...RUN_OPTIONS, dryRun: false });
+  await sync(context, RUN_OPTIONS);
 
   for (const { title, sql } of QUERIES) {
     printText(context, `\n# ${title}`);

@@ -1,13 +1,11 @@
 import { readLibraryRecord } from "../db/read/read-library-record.ts";
-import { EXIT } from "../errors.ts";
-import { formatJson } from "../format.ts";
 import { parseSelector } from "../key.ts";
 import { formatExplanation, toExplanationJson } from "../output/explain.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, printText } from "./context.ts";
+import { type Context, printJson, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 export const defineExplain: DefineCommand = (command, run) =>
@@ -20,7 +18,7 @@ export const defineExplain: DefineCommand = (command, run) =>
     .action(run(explain));
 
 /** @throws UsageError if the library is not stored and no run has listed it */
-export async function explain(context: Context, { json }: JsonOptions, library: string): Promise<number> {
+export async function explain(context: Context, { json }: JsonOptions, library: string): Promise<void> {
   const asked = parseSelector(library);
   const config = loadSettings(context, { service: false, database: true });
   const rows = await withDatabase(context, config, "require", async (pool, source) => {
@@ -31,7 +29,6 @@ export async function explain(context: Context, { json }: JsonOptions, library: 
     return source === "tables" || record.stored === null ? record : { ...record, stored: withSeenAt(record.stored) };
   });
   const { fullEveryMs } = config;
-  if (json) context.print(formatJson(toExplanationJson(rows, fullEveryMs)));
+  if (json) printJson(context, toExplanationJson(rows, fullEveryMs));
   else printText(context, formatExplanation(rows, fullEveryMs));
-  return EXIT.ok;
 }

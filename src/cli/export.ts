@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
 import { Option } from "commander";
-import { EXIT, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { parseMoment } from "../export/export-state.ts";
 import { type ExportProgress, exportViews, type Manifest } from "../export/export-views.ts";
 import { csvFormat, type ExportFormat, jsonlFormat } from "../export/formats.ts";
-import { formatBytes, formatCount, formatJson, plural } from "../format.ts";
+import { formatBytes, formatCount, plural } from "../format.ts";
 import { createStatusLine } from "../output/progress.ts";
 import { formatTable } from "../output/table.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, ownerOption, parseText } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, outputWidth, printResult } from "./context.ts";
+import { type Context, outputWidth, printJson, printResult } from "./context.ts";
 import { notify } from "./notify.ts";
 import { loadSettings } from "./settings.ts";
 
@@ -37,7 +37,7 @@ export const defineExport: DefineCommand = (command, run) =>
     .addOption(jsonOption())
     .action(run(exportFiles));
 
-async function exportFiles(context: Context, options: ExportOptions, ...views: string[]): Promise<number> {
+async function exportFiles(context: Context, options: ExportOptions, ...views: string[]): Promise<void> {
   const { terminal, draw, stop, version } = context;
   const moment = (option: string, text: string | undefined) => (text === undefined ? null : parseMoment(option, text));
   const [asOf, since] = [moment("--as-of", options.asOf), moment("--since", options.since)];
@@ -56,9 +56,8 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
     return exportViews(pool, { views, format, directory, asOf, since, owners, version, onProgress }, stop);
   }).finally(line.end);
   for (const warning of manifest.warnings) notify(context, config, "warn", "export_cut_short", warning);
-  if (options.json) context.print(formatJson(manifest));
+  if (options.json) printJson(context, manifest);
   else printResult(context, manifest.warnings.length === 0, formatExport(directory, manifest, outputWidth(context)));
-  return EXIT.ok;
 }
 
 /** Each format is imported when it is used. @throws UsageError for --safe-csv with another format than CSV */

@@ -6,10 +6,11 @@ import { isatty, ReadStream, WriteStream } from "node:tty";
 import { parseEnv } from "node:util";
 import { SECRET_NAMES } from "../config/settings.ts";
 import { EXIT, fileErrorReason, InterruptedError, UsageError } from "../errors.ts";
-import { type CheckLine, checkExitCode, formatCheckLines } from "../output/check.ts";
+import { type CheckLine, formatCheckLines } from "../output/check.ts";
 import { checkSettings } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
+import { printChecks } from "./check.ts";
 import type { DefineCommand } from "./command.ts";
 import { type Context, outputLook, printResult, printText } from "./context.ts";
 import { replaceFile } from "./write-output.ts";
@@ -74,12 +75,12 @@ async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: I
   if (!isAsked) assertNone(missing);
   const willBeAsked = (name: string) => isAsked && missing.some((asked) => asked === name);
   const invalid = checkSettings(withAnswers(context, answers), (name) => !willBeAsked(name));
-  if (invalid.length > 0) return printChecks(context, invalid);
+  if (invalid.length > 0) return printChecks(context, invalid, formatCheckLines);
   for (const { names, check } of STEPS) {
     let exitCode: number;
     do {
       if (isAsked) for (const name of missingOf(names)) answers.set(name, await askUntilValid(context, name));
-      exitCode = printChecks(context, await check(withAnswers(context, answers)));
+      exitCode = printChecks(context, await check(withAnswers(context, answers)), formatCheckLines);
       if (exitCode !== EXIT.ok && isAsked) for (const name of names) answers.delete(name);
     } while (exitCode !== EXIT.ok && isAsked && missingOf(names).length > 0);
     if (exitCode !== EXIT.ok) return exitCode;
@@ -103,13 +104,6 @@ const withAnswers = (context: Context, answers: Iterable<readonly [Asked, string
   ...context,
   environment: { ...context.environment, ...Object.fromEntries(answers) },
 });
-
-/** Returns their exit code. */
-function printChecks(context: Context, lines: readonly CheckLine[]): number {
-  const isWell = lines.every(({ result }) => result === "ok");
-  printResult(context, isWell, context.mask(formatCheckLines(lines, outputLook(context))));
-  return checkExitCode(lines);
-}
 
 /** Asks again until the answer has the form of the setting, so that a wrong one is noticed before the next question. */
 async function askUntilValid(context: Context, name: Asked): Promise<string> {

@@ -1,5 +1,4 @@
 import { type Question, runQuery } from "../db/read/run-query.ts";
-import { EXIT } from "../errors.ts";
 import { formatCount } from "../format.ts";
 import { formatKey, parsePart } from "../key.ts";
 import { assertKnown } from "../sync/assert-known.ts";
@@ -44,18 +43,17 @@ WHERE ($1::text[] IS NULL OR (f.owner || '/' || f.library_name) COLLATE "default
 ORDER BY f.owner, f.library_name`;
 
 /** Exits with 0, also if no library matches. @throws UsageError for an owner that is neither stored nor listed */
-async function printLibraries(context: Context, options: LibrariesOptions, pattern?: string): Promise<number> {
+async function printLibraries(context: Context, options: LibrariesOptions, pattern?: string): Promise<void> {
   const isTable = !options.csv && !options.json && !options.jsonl;
   const values = [pattern === undefined ? null : toLikes(pattern), options.owner];
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
-    const print = printerOf(context, options, { spare: SPARE, isExplained: true });
+    const print = printerOf(context, options, SPARE);
     const openPrinter = isTable ? withKeys(print) : print;
     const question = { sql: SELECT_LIBRARIES, values, timeLimitMs: TIME_LIMIT_MS, openPrinter };
     await runQuery(pool, { ...question, operation: "listing the libraries" }, context.stop);
   });
-  return EXIT.ok;
 }
 
 /** For people: one column as other commands take a library, instead of the owner and the name, and counts with separators. */

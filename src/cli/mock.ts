@@ -1,4 +1,4 @@
-import { EXIT, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { formatLibraries } from "../format.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { startMockService } from "../mock/server.ts";
@@ -27,7 +27,7 @@ export const defineMock: DefineCommand = (command, run) =>
     .option("--edit-every <DURATION>", "edit something at this interval, such as 10s")
     .action(run(mock));
 
-async function mock(context: Context, options: MockOptions): Promise<number> {
+async function mock(context: Context, options: MockOptions): Promise<void> {
   const { port, libraries, scenarios, seed, editEvery } = options;
   const editEveryMs =
     editEvery === undefined ? null : parseDurationOption("--edit-every", editEvery, "500ms, 10s or 5m");
@@ -58,5 +58,4 @@ async function mock(context: Context, options: MockOptions): Promise<number> {
   } finally {
     await service.stop();
   }
-  return EXIT.ok;
 }

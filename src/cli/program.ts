@@ -2,24 +2,14 @@ import { WriteStream } from "node:tty";
 import { Command, CommanderError, Help, Option } from "commander";
 import type { Environment } from "../config/readers.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import type { Action, ActionRunner, DefineCommand } from "./command.ts";
+import type { Action, ActionRunner } from "./command.ts";
 import type { Context } from "./context.ts";
 
-interface CommandEntry {
-  readonly description: string;
-  readonly example: string;
-  /** Loads the file of the command with all that its action needs. */
-  readonly load: () => Promise<DefineCommand>;
-}
-
-interface CommandGroup {
-  /** The document that says more, in the repository. */
-  readonly document: string;
-  readonly commands: Readonly<Record<string, CommandEntry>>;
-}
-
-/** In the order of the help. Only the command that is asked for is loaded; completion asks for all. */
-const GROUPS: Readonly<Record<string, CommandGroup>> = {
+/**
+ * In the order of the help. `document` says more, in the repository. `load` loads the file of a command with all that its action
+ * needs, only if it is asked for; completion asks for all.
+ */
+const GROUPS = {
   "Set up": {
     document: "docs/configuration.md",
     commands: {
@@ -151,7 +141,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
       // commander passes the arguments, the options and, last, the command, which knows both.
       const command = received.at(-1) as Command;
       const [options, args] = [command.opts() as Options, command.args as readonly string[] as Args];
-      exitCode = await action(withGlobalOptions(context, command.optsWithGlobals()), options, ...args);
+      exitCode = (await action(withGlobalOptions(context, command.optsWithGlobals()), options, ...args)) ?? EXIT.ok;
     };
   const program = await createProgram(context, run, namedCommand(argv));
   try {

@@ -1,12 +1,12 @@
 import type { Pool } from "../db/connect.ts";
 import { countPrunable, historyStartAfter, planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
-import { EXIT, UsageError } from "../errors.ts";
-import { formatCount, formatJson, formatLibraries, plural } from "../format.ts";
+import { UsageError } from "../errors.ts";
+import { formatCount, formatLibraries, plural } from "../format.ts";
 import { createStatusLine } from "../output/progress.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, printResult } from "./context.ts";
+import { type Context, printJson, printResult } from "./context.ts";
 import { notify } from "./notify.ts";
 import { loadSettings } from "./settings.ts";
 
@@ -24,7 +24,7 @@ export const definePrune: DefineCommand = (command, run) =>
     .addOption(jsonOption())
     .action(run(pruneHistory));
 
-async function pruneHistory(context: Context, options: PruneOptions): Promise<number> {
+async function pruneHistory(context: Context, options: PruneOptions): Promise<void> {
   const { olderThan, json, dryRun } = options;
   const optionMs = olderThan === undefined ? null : parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true, whole: true });
@@ -36,9 +36,8 @@ async function pruneHistory(context: Context, options: PruneOptions): Promise<nu
     notify(context, config, "warn", "recent_history_deleted", text);
   }
   const report = await withDatabase(context, config, "require", (pool) => pruneOrCount(context, pool, ageMs, options));
-  if (json) context.print(formatJson(report));
+  if (json) printJson(context, report);
   else printResult(context, !dryRun, formatPrune(report));
-  return EXIT.ok;
 }
 
 /** Prunes, or counts the rows. The result is the document of `--json`. */

@@ -4,7 +4,7 @@ import { addAbortSignal } from "node:stream";
 import { buffer as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { type Question, runQuery } from "../db/read/run-query.ts";
-import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
+import { fileErrorReason, UsageError } from "../errors.ts";
 import { csvFormat, jsonlFormat } from "../export/formats.ts";
 import { linePrinter, tablePrinter } from "../output/rows.ts";
 import { printable } from "../printable.ts";
@@ -25,23 +25,19 @@ export const withRowOptions = (command: Command): Command =>
     .addOption(jsonOption().conflicts("jsonl"))
     .addOption(new Option("--jsonl", "print one JSON object in each line").default(false));
 
-interface TableOptions {
-  /** Columns that it may leave out. */
-  readonly spare?: Readonly<Record<string, number>>;
-  /** Whether the meanings of simcat's own words follow it. */
-  readonly isExplained?: boolean;
-}
-
-/** A table for people, unless an option names another format. */
+/**
+ * A table for people, unless an option names another format. `spare`: the columns that the table of a question of simcat's own may
+ * leave out; the meanings of its words follow it.
+ */
 export function printerOf(
   context: Context,
   { csv, json, jsonl }: RowOptions,
-  { spare = {}, isExplained = false }: TableOptions = {},
+  spare?: Readonly<Record<string, number>>,
 ): Question["openPrinter"] {
   const { print } = context;
   if (csv || json || jsonl) return (columns) => linePrinter(columns, print, csv ? csvFormat(false) : jsonlFormat, json);
-  const printTable = (text: string) => printText(context, text, isExplained ? undefined : []);
-  return (columns) => tablePrinter(columns, printTable, outputWidth(context), spare);
+  const printTable = (text: string) => printText(context, text, spare ? undefined : []);
+  return (columns) => tablePrinter(columns, printTable, outputWidth(context), spare ?? {});
 }
 
 interface QueryOptions extends RowOptions {
@@ -61,7 +57,7 @@ export const defineQuery: DefineCommand = (command, run) =>
 const MAX_TIMEOUT_MS = 900_000;
 
 /** Exits with 0, also without a row. */
-export async function answerQuery(context: Context, options: QueryOptions, text?: string): Promise<number> {
+export async function answerQuery(context: Context, options: QueryOptions, text?: string): Promise<void> {
   const timeLimitMs = parseDurationOption("--timeout", options.timeout, "30s or 10m");
   if (timeLimitMs < 1 || timeLimitMs > MAX_TIMEOUT_MS) throw new UsageError("--timeout must be from 1ms to 15m");
   const sql = await readStatement(context, text, options.file);
@@ -74,7 +70,6 @@ export async function answerQuery(context: Context, options: QueryOptions, text?
   await answer.catch((error) => {
     if (stop.aborted || !unread.aborted) throw error;
   });
-  return EXIT.ok;
 }
 
 async function readStatement(context: Context, text: string | undefined, file: string | undefined): Promise<string> {

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { EXIT, fileErrorReason, UsageError } from "../errors.ts";
-import { formatBytes, formatJson } from "../format.ts";
+import { fileErrorReason, UsageError } from "../errors.ts";
+import { formatBytes } from "../format.ts";
 import { formatReport, readReport } from "../report/report-page/report-page.ts";
 import { assertKnown } from "../sync/assert-known.ts";
-import { DAY_MS } from "../units.ts";
+import { CENTURY_MS } from "../units.ts";
 import {
   type DefineCommand,
   type JsonOptions,
@@ -13,7 +13,7 @@ import {
   parseText,
 } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, printResult } from "./context.ts";
+import { type Context, printJson, printResult } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { STANDARD_OUTPUT, writeOutput } from "./write-output.ts";
 
@@ -33,12 +33,9 @@ export const defineReport: DefineCommand = (command, run) =>
     .addOption(jsonOption())
     .action(run(report));
 
-/** Every system can represent dates of the last 100 years. */
-const MAX_SINCE_MS = 100 * 365 * DAY_MS;
-
-export async function report(context: Context, { out, since, title, owner, json }: ReportOptions): Promise<number> {
+export async function report(context: Context, { out, since, title, owner, json }: ReportOptions): Promise<void> {
   const sinceMs = parseDurationOption("--since", since, "7d, 36h or 90m");
-  if (sinceMs > MAX_SINCE_MS) throw new UsageError(`--since ${since} is longer than 36500d, which is the maximum`);
+  if (sinceMs > CENTURY_MS) throw new UsageError(`--since ${since} is longer than 36500d, which is the maximum`);
   const scope = { sinceMs, owners: [...new Set(owner)] };
   const config = loadSettings(context, { service: false, database: true, whole: true });
   const rows = await withDatabase(context, config, "require", async (pool, source) => {
@@ -59,10 +56,9 @@ export async function report(context: Context, { out, since, title, owner, json 
   const target = file === STANDARD_OUTPUT ? { ...context, ...beside } : context;
   if (json) {
     const times = { at: rows.now.toISOString(), since: rows.since.toISOString() };
-    target.print(formatJson({ file, bytes: bytes.length, ...times, owners: scope.owners, findings }));
+    printJson(target, { file, bytes: bytes.length, ...times, owners: scope.owners, findings });
   } else {
     const lines = Object.values(findings).map((finding) => `  ${finding}`);
     printResult(target, true, [`report: ${file} (${formatBytes(bytes.length)})`, ...lines].join("\n"));
   }
-  return EXIT.ok;
 }

@@ -1,18 +1,16 @@
-import { type Config, findUnknownSettings, loadConfig, type Needs } from "../config.ts";
+import { type ConfigFor, findUnknownSettings, loadConfig, type Needs, type ServiceConfig } from "../config.ts";
 import { UsageError } from "../errors.ts";
 import { shellWord } from "../key.ts";
 import { isEverything, parseSelection } from "../sync/rules/selection.ts";
+import type { JsonOptions } from "./command.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
-
-/** A configuration with the required settings of the service. */
-export type ServiceConfig = Config & { readonly baseUrl: URL; readonly apiKey: string };
 
 /**
  * Loads the configuration, hides its secrets from all output, and warns about unknown settings and an exposed `.env` file.
  * @throws ConfigurationError with every problem
  */
-export function loadSettings(context: Context, needs: Needs): Config {
+export function loadSettings<const N extends Needs>(context: Context, needs: N): ConfigFor<N> {
   const config = loadConfig(context.environment, needs, context.dotenv);
   context.hide(config.secrets);
   for (const { text, hint } of findUnknownSettings(context.environment))
@@ -29,43 +27,28 @@ export function describeExposed({ exposedDotenv }: Context): { readonly text: st
   return { text: `other users can read the secrets in ${exposedDotenv}`, hint };
 }
 
-/** The same for a command that connects to the service. */
-export function loadServiceSettings(context: Context, { whole = true } = {}): ServiceConfig {
-  const config = loadSettings(context, { service: true, database: true, whole });
-  if (config.baseUrl === null || config.apiKey === null)
-    throw new Error("loadConfig returned without a required setting");
-  return { ...config, baseUrl: config.baseUrl, apiKey: config.apiKey };
-}
-
 /**
  * Reads the API key again, so that a rotated key in a file needs no restart.
  * @throws ConfigurationError if the file cannot be read or contains no key
  */
 export function withCurrentKey(context: Context, config: ServiceConfig): ServiceConfig {
   const { apiKey } = loadConfig(context.environment, { service: true, database: false }, context.dotenv);
-  if (apiKey === null || apiKey === config.apiKey) return config;
+  if (apiKey === config.apiKey) return config;
   context.hide([apiKey]);
   return { ...config, apiKey };
 }
 
-export interface RunOptions {
+export interface SelectionOptions extends JsonOptions {
   readonly library: readonly string[];
   readonly owner: readonly string[];
-  readonly allowRemovals: boolean;
-  /** For a backfill: start over instead of continuing an interrupted one. */
-  readonly restart: boolean;
-  readonly json: boolean;
   readonly slice?: string;
 }
 
 /** The selection that the options and `SIMCAT_SLICE` ask for, with the settings for it: a slice has its share of the request rate. */
-export function loadSelection(
-  context: Context,
-  { library, owner, slice }: Pick<RunOptions, "library" | "owner" | "slice">,
-) {
+export function loadSelection(context: Context, { library, owner, slice }: SelectionOptions) {
   const selection = parseSelection(library, owner);
   const environment = slice === undefined ? context.environment : { ...context.environment, SIMCAT_SLICE: slice };
-  const config = loadServiceSettings({ ...context, environment }, { whole: false });
+  const config = loadSettings({ ...context, environment }, { service: true, database: true });
   if (config.slice === null) return { config, selection };
   if (!isEverything(selection)) {
     throw new UsageError("a slice is a selection of its own", {

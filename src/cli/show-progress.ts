@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config, ServiceConfig } from "../config.ts";
 import { createLog } from "../log.ts";
 import { createProgressLine } from "../output/progress.ts";
 import { createRunLog, type RunObserver } from "../output/run-log.ts";
@@ -6,7 +6,6 @@ import type { Service, ServiceEvent } from "../service/client.ts";
 import type { RunEvent } from "../sync/run-types.ts";
 import { withService } from "./connections.ts";
 import type { Context } from "./context.ts";
-import type { ServiceConfig } from "./settings.ts";
 
 /**
  * Observes work with the service. A terminal shows its progress on a line that is redrawn, and log lines only with

@@ -17,7 +17,7 @@ import { createStatusReader, toReadyJson, type WorkerState } from "../worker/wor
 import type { DefineCommand } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
-import { loadServiceSettings, withCurrentKey } from "./settings.ts";
+import { loadSettings, withCurrentKey } from "./settings.ts";
 import { observeRun } from "./sync.ts";
 import { createSender } from "./webhook.ts";
 
@@ -37,7 +37,7 @@ const SCHEDULED_SYNC: RunRequest = {
  */
 export async function start(context: Context): Promise<number> {
   const { stop, terminal, version, draw, mask } = context;
-  const config = loadServiceSettings(context);
+  const config = loadSettings(context, { service: true, database: true, whole: true });
   // `withService` loads it, so that other commands do without.
   await import("../service/client.ts");
   const { schedule: cron, timezone, requestTimeoutMs, maxRetryWaitMs, keepHistoryMs } = config;

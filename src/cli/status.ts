@@ -1,14 +1,13 @@
 import { sleep } from "../async.ts";
 import { readStatus, type StatusRows } from "../db/read/read-status.ts";
-import { EXIT, UsageError } from "../errors.ts";
-import { formatJson } from "../format.ts";
+import { UsageError } from "../errors.ts";
 import { formatStatus, toStatusJson } from "../output/status.ts";
 import { widthOf } from "../output/table.ts";
 import { wrapText } from "../output/wrap.ts";
 import { isSettled } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, outputLook, outputWidth, printText } from "./context.ts";
+import { type Context, outputLook, outputWidth, printJson, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 const WATCH_MS = 2_000;
@@ -26,7 +25,7 @@ export const defineStatus: DefineCommand = (command, run) =>
     .action(run(status));
 
 /** Exits with 0, whatever the state is. */
-export async function status(context: Context, { json, watch }: WatchOptions): Promise<number> {
+export async function status(context: Context, { json, watch }: WatchOptions): Promise<void> {
   const { print, stop, terminal } = context;
   if (watch && (json || !terminal.isOut))
     throw new UsageError("--watch redraws a terminal", { hint: "for programs, repeat simcat status --json" });
@@ -34,7 +33,7 @@ export async function status(context: Context, { json, watch }: WatchOptions): P
   await withDatabase(context, config, "require", async (pool, source) => {
     const read = () => readStatus(pool, isSettled, source, stop);
     const format = (rows: StatusRows) => formatStatus(rows, outputWidth(context), outputLook(context));
-    if (json) print(formatJson(toStatusJson(await read())));
+    if (json) printJson(context, toStatusJson(await read()));
     else if (!watch) printText(context, format(await read()));
     else
       await untilStopped(stop, async () => {
@@ -42,7 +41,6 @@ export async function status(context: Context, { json, watch }: WatchOptions): P
         await sleep(WATCH_MS, stop);
       });
   });
-  return EXIT.ok;
 }
 
 /** Repeats `show` until the first stop signal, which is the normal end. */

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
+import type { ServiceConfig } from "../config.ts";
 import { createClock, type DatabaseClock, MACHINE_CLOCK } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import { assertUsable, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { EXIT, SimcatError } from "../errors.ts";
-import { formatJson } from "../format.ts";
 import { formatPlan, toPlanJson } from "../output/plan.ts";
 import type { RunObserver } from "../output/run-log.ts";
 import { formatSummary, toRunJson } from "../output/summary.ts";
@@ -15,13 +15,17 @@ import { runSync } from "../sync/run.ts";
 import type { RunEvent, RunResult } from "../sync/run-types.ts";
 import { type DefineCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
 import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
-import { type Context, outputLook, printResult, printText } from "./context.ts";
-import { loadSelection, type RunOptions, type ServiceConfig } from "./settings.ts";
+import { type Context, outputLook, printJson, printResult, printText } from "./context.ts";
+import { loadSelection, type SelectionOptions } from "./settings.ts";
 import { showProgress, toServiceEvents, withWatchedService } from "./show-progress.ts";
 import { createSender } from "./webhook.ts";
 
-interface SyncOptions extends Omit<RunOptions, "restart"> {
-  readonly dryRun: boolean;
+interface RunOptions extends SelectionOptions {
+  readonly allowRemovals: boolean;
+  /** Of a sync. */
+  readonly dryRun?: boolean;
+  /** Of a backfill: start over instead of continuing an interrupted one. */
+  readonly restart?: boolean;
 }
 
 /** The options of both commands. */
@@ -38,9 +42,8 @@ export const defineSync: DefineCommand = (command, run) =>
     run(sync),
   );
 
-export async function sync(context: Context, { dryRun, ...options }: SyncOptions): Promise<number> {
-  return dryRun ? printPlan(context, options) : runOnce(context, "sync", { ...options, restart: false });
-}
+export const sync = (context: Context, options: RunOptions): Promise<number> =>
+  options.dryRun ? printPlan(context, options) : runOnce(context, "sync", options);
 
 export const defineBackfill: DefineCommand = (command, run) =>
   withRunOptions(command.option("--restart", "start over instead of continuing, and compare every row", false)).action(
@@ -52,7 +55,7 @@ export const backfill = (context: Context, options: RunOptions): Promise<number>
 
 /** `sync` and `backfill`: performs one run, shows its progress and prints its summary. */
 async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
-  const { allowRemovals, restart, json } = options;
+  const { allowRemovals, restart = false, json } = options;
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
   const { result, sender } = await withDatabase(context, config, "migrate", async (pool) => {
@@ -64,7 +67,7 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
   const exitCode = exitCodeOf(result);
   const { summary } = result;
   const isWell = exitCode === EXIT.ok && summary.warnings.length === 0;
-  if (json) context.print(formatJson(toRunJson(summary, exitCode)));
+  if (json) printJson(context, toRunJson(summary, exitCode));
   else printResult(context, isWell, formatSummary(summary, outputLook(context)));
   await sender?.send(summary);
   return exitCode;
@@ -111,14 +114,11 @@ function exitCodeOf({ summary, error }: RunResult): number {
 }
 
 /** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */
-async function printPlan(
-  context: Context,
-  { allowRemovals, json, ...options }: Omit<RunOptions, "restart">,
-): Promise<number> {
+async function printPlan(context: Context, options: RunOptions): Promise<number> {
   const { config, selection } = loadSelection(context, options);
   const plan = (pool: Pool | null, clock: DatabaseClock) =>
     withWatchedService(context, config, (service) => {
-      const request = { selection, allowRemovals, backfillSince: null };
+      const request = { selection, allowRemovals: options.allowRemovals, backfillSince: null };
       return planRun({ service, clock, pool, settings: config }, request, context.stop);
     });
   const isMissing = (await findMissingEmbedded(context, config)) !== null;
@@ -129,7 +129,7 @@ async function printPlan(
         return plan((await hasSchema(pool, context.stop)) ? pool : null, clock);
       });
   const { verdict } = planned;
-  if (json) context.print(formatJson(toPlanJson(planned, verdict)));
+  if (options.json) printJson(context, toPlanJson(planned, verdict));
   else printText(context, formatPlan(planned, verdict, config.logLevel === "debug"));
   return EXIT.ok;
 }

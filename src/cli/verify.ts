@@ -1,27 +1,21 @@
 import { EXIT } from "../errors.ts";
-import { formatJson } from "../format.ts";
 import { formatVerify, toVerifyJson } from "../output/verify.ts";
 import { createValueParsers } from "../parse-values.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
 import { verifyStored } from "../verify/verify.ts";
-import { type DefineCommand, type JsonOptions, jsonOption, libraryOption, ownerOption } from "./command.ts";
+import { type DefineCommand, jsonOption, libraryOption, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
-import { type Context, outputLook, printResult } from "./context.ts";
-import { loadServiceSettings } from "./settings.ts";
+import { type Context, outputLook, printJson, printResult } from "./context.ts";
+import { loadSettings, type SelectionOptions } from "./settings.ts";
 import { withWatchedService } from "./show-progress.ts";
-
-interface VerifyOptions extends JsonOptions {
-  readonly library: readonly string[];
-  readonly owner: readonly string[];
-}
 
 export const defineVerify: DefineCommand = (command, run) =>
   command.addOption(libraryOption()).addOption(ownerOption()).addOption(jsonOption()).action(run(verify));
 
 /** Exits with 0 if the database equals the service, otherwise with 2. Takes no lease and writes nothing. */
-async function verify(context: Context, { library, owner, json }: VerifyOptions): Promise<number> {
+async function verify(context: Context, { library, owner, json }: SelectionOptions): Promise<number> {
   const selection = parseSelection(library, owner);
-  const settings = loadServiceSettings(context);
+  const settings = loadSettings(context, { service: true, database: true, whole: true });
   const parsers = createValueParsers(settings.serviceTimezone);
   const report = await withDatabase(context, settings, "require", (pool, source) =>
     withWatchedService(context, settings, (service, onEvent) =>
@@ -29,7 +23,7 @@ async function verify(context: Context, { library, owner, json }: VerifyOptions)
     ),
   );
   const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
-  if (json) context.print(formatJson(toVerifyJson(report, exitCode)));
+  if (json) printJson(context, toVerifyJson(report, exitCode));
   else printResult(context, report.agrees && report.cachedMs === 0, formatVerify(report, outputLook(context)));
   return exitCode;
 }

@@ -1,15 +1,12 @@
 import { type Connection, oneRow } from "../db/connect.ts";
 import { UsageError } from "../errors.ts";
-import { DAY_MS, parseDuration } from "../units.ts";
+import { CENTURY_MS, parseDuration } from "../units.ts";
 
 /** A moment: a time as ISO 8601 text, or a time before the transaction's. */
 export interface Moment {
   readonly iso?: string;
   readonly agoMs?: number;
 }
-
-/** Every system can represent dates of the last 100 years. */
-const MAX_AGO_MS = 100 * 365 * DAY_MS;
 
 const SHAPE =
   /^(\d{4}-\d{2}-\d{2})(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/i;
@@ -20,7 +17,7 @@ const SHAPE =
  */
 export function parseMoment(option: string, text: string): Moment {
   const agoMs = parseDuration(text);
-  if (agoMs !== null && agoMs <= MAX_AGO_MS) return { agoMs };
+  if (agoMs !== null && agoMs <= CENTURY_MS) return { agoMs };
   const [, date = "", hour, zone] = SHAPE.exec(text) ?? [];
   if (isDay(date)) return { iso: hour === undefined || zone !== undefined ? text : `${text}Z` };
   throw new UsageError(`${option} ${JSON.stringify(text)} is not a moment`, {

@@ -1,7 +1,5 @@
+import type { RowPrinter } from "../db/read/run-query.ts";
 import type { ExportColumn, ExportType, TimeNotation } from "./plan-export.ts";
-
-/** The values of a row, as the server prints them. */
-type TextRow = readonly (string | null)[];
 
 /** A file format. */
 export interface ExportFormat {
@@ -10,11 +8,11 @@ export interface ExportFormat {
   readonly isSafe: boolean;
   readonly times: TimeNotation;
   /** Encodes the rows of one file. `end` writes everything that is not written yet. */
-  createEncoder(options: EncoderOptions): { add(row: TextRow): void; end(): void };
+  createEncoder(options: EncoderOptions): RowPrinter;
 }
 
 export interface EncoderOptions {
-  readonly columns: readonly ExportColumn[];
+  readonly columns: readonly Pick<ExportColumn, "name" | "type">[];
   /** The facts about the export, for the metadata of the file; null for one that is not known. */
   readonly stamp: Readonly<Record<string, string | null>>;
   readonly version: string;
@@ -27,7 +25,7 @@ const BUFFER_CHARS = 256 * 1024;
 /** A format whose rows are lines of UTF-8 text. */
 function createTextFormat(
   { extension, isSafe, hasHeader }: Pick<ExportFormat, "extension" | "isSafe"> & { readonly hasHeader: boolean },
-  encoderOf: (column: ExportColumn) => (value: string | null) => string,
+  encoderOf: (column: EncoderOptions["columns"][number]) => (value: string | null) => string,
   toLine: (values: readonly string[]) => string,
 ): ExportFormat {
   return {
@@ -41,7 +39,7 @@ function createTextFormat(
         if (lines !== "") write(Buffer.from(lines, "utf8"));
         lines = "";
       };
-      const add = (row: TextRow) => {
+      const add: RowPrinter["add"] = (row) => {
         lines += toLine(encoders.map((encode, at) => encode(row[at] ?? null)));
         if (lines.length >= BUFFER_CHARS) end();
       };

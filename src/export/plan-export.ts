@@ -37,18 +37,7 @@ ORDER BY c.relname`;
 export const readReportViews = async (connection: Connection) =>
   (await connection.query<ReportView>(SELECT_VIEWS)).rows;
 
-/** Which rows of a view are exported. Times are as the database resolved them. */
-interface ExportFilters {
-  readonly asOf: string | null;
-  readonly since: string | null;
-  /** All if there is none. */
-  readonly owners: readonly string[];
-}
-
-interface PlannedView {
-  readonly view: ReportView;
-  readonly columns: readonly ExportColumn[];
-}
+type PlannedView = ReturnType<typeof planExport>[number];
 
 /** The types of exported columns, under their names in SQL. */
 export type ExportType = (typeof EXPORT_TYPES)[keyof typeof EXPORT_TYPES];
@@ -114,7 +103,7 @@ export function planExport(
   all: readonly ReportView[],
   requested: readonly string[],
   { asOf, since, owners }: { readonly asOf: unknown; readonly since: unknown; readonly owners: readonly string[] },
-): PlannedView[] {
+) {
   const names = requested.length > 0 ? requested : asOf === null ? DEFAULT_VIEWS : DEFAULT_PAST_VIEWS;
   const views = [...new Set(names)].map((name) => findView(all, name));
   const assertEach = (option: string, lack: string, takes: (view: ReportView) => boolean) => {
@@ -182,8 +171,12 @@ export function toExportColumns(columns: readonly ViewColumn[]): ExportColumn[] 
   });
 }
 
-/** The query whose rows are exported, with values as the server prints them. */
-export function toSelect({ view, columns }: PlannedView, { asOf, since, owners }: ExportFilters, times: TimeNotation) {
+/** The query whose rows are exported, with values as the server prints them. No owner: of all. */
+export function toSelect(
+  { view, columns }: PlannedView,
+  { asOf, since, owners }: Pick<ExportState, "asOf" | "since"> & { readonly owners: readonly string[] },
+  times: TimeNotation,
+) {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const source = asOf === null ? view.name : `${view.name}_as_of`;

@@ -5,7 +5,6 @@ import {
   createPackage,
   createParent,
   createResult,
-  createScenarioName,
   type MockLibrary,
   type MockScenario,
 } from "./library.ts";
@@ -28,11 +27,7 @@ export const runParent: Edit = (organization, library, random, dateSource) => {
 
 export const addParent: Edit = (organization, library, random, dateSource) => {
   const scenarioId = nextScenarioId(library);
-  addScenario(
-    organization,
-    library,
-    createParent(random, scenarioId, createScenarioName(random), dateSource.now(), dateSource),
-  );
+  addScenario(organization, library, createParent(random, scenarioId, dateSource.now(), dateSource));
   return `added scenario ${scenarioId} to ${nameOfLibrary(library)}`;
 };
 

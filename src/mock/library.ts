@@ -77,7 +77,7 @@ export function createScenarios(random: Random, count: number, lastAt: Date, dat
     const modifiedAt = new Date(lastAt.getTime() - minutesBefore * MOCK_MINUTE_MS);
     const isParent = parents.length === 0 || random.chance(0.35);
     const scenario = isParent
-      ? createParent(random, scenarioId, createScenarioName(random), modifiedAt, dateSource)
+      ? createParent(random, scenarioId, modifiedAt, dateSource)
       : createResult(random, scenarioId, random.pick(parents), modifiedAt, dateSource);
     if (isParent) parents.push(scenario);
     scenarios.push(scenario);
@@ -85,18 +85,18 @@ export function createScenarios(random: Random, count: number, lastAt: Date, dat
   return scenarios;
 }
 
-export function createScenarioName(random: Random): string {
+function createScenarioName(random: Random): string {
   const kind = random.below(10);
   if (kind < 6) return random.pick(SCENARIOS);
   if (kind < 8) return `[${random.between(1, 9)}] ${random.pick(SCENARIOS)}`;
   return `${random.pick(THEMES)} - ${random.between(5, 60)} timesteps - ${random.between(2, 20)} iterations`;
 }
 
-export function createParent(random: Random, id: number, name: string, at: Date, dateSource: DateSource): MockScenario {
+export function createParent(random: Random, id: number, at: Date, dateSource: DateSource): MockScenario {
   return {
     scenarioId: id,
     parentId: null,
-    scenarioName: name,
+    scenarioName: createScenarioName(random),
     isResult: false,
     lastModified: dateSource.text(at),
     description: createDescription(random),

@@ -4,17 +4,19 @@ import { formatKey } from "../key.ts";
 import type { SyncState } from "../model.ts";
 import { printable } from "../printable.ts";
 import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
-import { dateOf, formatSettled, formatVerdict, judge, momentOf } from "./verdict.ts";
+import { dateOf, formatSettled, formatVerdict, judge, momentOf, type Verdict } from "./verdict.ts";
 
 /** Explains to people why a library was or will be read, or not. */
 export function formatExplanation(rows: LibraryRows, fullEveryMs: number): string {
   const { key, stored } = rows;
   const sync = stored?.sync ?? null;
+  const verdict = judge(rows, fullEveryMs);
+  const due = fullReadDueOf(verdict, rows, fullEveryMs);
   const facts = [
-    ...(sync === null ? [] : [...formatDates(sync, rows), ...formatReads(sync, rows, fullEveryMs)]),
+    ...(sync === null ? [] : [...formatDates(sync, rows), ...formatReads(sync, rows, verdict, due)]),
     ...formatStored(rows),
   ];
-  const head = [printable(formatKey(key)), formatVerdict(judge(rows, fullEveryMs), rows), formatBasis(rows)];
+  const head = [printable(formatKey(key)), formatVerdict(verdict, rows), formatBasis(rows)];
   const table = facts.map(([name, text]) => `${name.padEnd(14)}  ${text}`);
   return [...head, "", ...table, ...formatLibraryRejects(rows)].join("\n");
 }
@@ -42,29 +44,26 @@ function formatDates(sync: SyncState, rows: LibraryRows): Fact[] {
   ];
 }
 
-function formatReads(sync: SyncState, rows: LibraryRows, fullEveryMs: number): Fact[] {
-  const { now, reads } = rows;
+function formatReads(sync: SyncState, { now, reads }: LibraryRows, { kind }: Verdict, due: Date | null): Fact[] {
   const { lastError, lastFailedAt, lastSuccessAt } = reads;
-  const due = fullReadDueOf(sync, rows, fullEveryMs);
-  const notDue = isUnlisted(rows, fullEveryMs) ? "not while it is not listed" : "at the next read";
+  const notDue = kind === "none" ? "not while it is not listed" : "at the next read";
   const failures =
     sync.failures === 0
       ? `none now${lastFailedAt === null ? "" : `; the last was ${formatMoment(lastFailedAt, now)}`}`
       : `${formatCount(sync.failures)} in a row, the last ${formatMoment(lastFailedAt, now)}: ${printable(lastError ?? "")}`;
   return [
     ["content read", momentOf(sync.contentReadAt, now)],
-    ["full read due", due === null ? notDue : momentOf(due, now)],
+    ["full read due", due === null ? notDue : formatMoment(due, now)],
     ["last good copy", formatMoment(lastSuccessAt, now)],
     ["failures", failures],
   ];
 }
 
-/** Removed, or its removal is held. */
-const isUnlisted = (rows: LibraryRows, fullEveryMs: number) => judge(rows, fullEveryMs).kind === "none";
-
-/** Null before the first read, and for a library that is not listed. */
-const fullReadDueOf = (sync: SyncState, rows: LibraryRows, fullEveryMs: number) =>
-  sync.contentReadAt === null || isUnlisted(rows, fullEveryMs) ? null : fullReadDueAt(sync, rows.key, fullEveryMs);
+/** Null before the first read, and for a library that is not listed: removed, or its removal is held. */
+function fullReadDueOf({ kind }: Verdict, { key, stored }: LibraryRows, fullEveryMs: number): Date | null {
+  const isDue = stored?.sync && stored.sync.contentReadAt !== null && kind !== "none";
+  return isDue ? dateOf(fullReadDueAt(stored.sync, key, fullEveryMs)) : null;
+}
 
 function formatStored({ now, library, scenarios, versions }: LibraryRows): Fact[] {
   if (library === null) return [["stored", "nothing"]];
@@ -108,7 +107,7 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
     verdict: { next_run: verdict.kind, reason: verdict.reason, text: formatVerdict(verdict, rows) },
     last_good_run: lastGoodRun === null ? null : { id: lastGoodRun.id, started_at: lastGoodRun.startedAt },
     ...toDatesJson(sync, rows),
-    full_read_due_at: sync === null ? null : dateOf(fullReadDueOf(sync, rows, fullEveryMs)),
+    full_read_due_at: fullReadDueOf(verdict, rows, fullEveryMs),
     failures: sync?.failures ?? 0,
     last_error: reads.lastError,
     last_failed_at: reads.lastFailedAt,

@@ -36,58 +36,45 @@ export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
 /** Libraries or items with one reason are listed up to this number; otherwise only their total is printed. */
 const MAX_LISTED = 20;
 
-interface PlannedStep {
-  readonly verb: "read" | "remove" | "held" | "reject";
-  readonly name: string;
-  readonly why: string;
-}
-
 /** A plan for people. `isVerbose` lists every library and reject. */
 export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict, isVerbose: boolean): string {
   const plan = toPlanJson(planned, verdict);
   const skipped = Object.entries(planned.plan.skipped).filter(([, count]) => count > 0);
-  const steps: PlannedStep[] = plan.read.map(({ owner, library, reason, write }) => ({
-    verb: "read",
-    name: printable(formatKey({ owner, name: library })),
-    why: `${reason}; ${write}`,
-  }));
-  const verb = verdict.kind === "held" ? "held" : "remove";
-  for (const key of planned.plan.missing)
-    if (verb === "held" || verdict.kind === "pass")
-      steps.push({ verb, name: printable(formatKey(key)), why: "no longer listed" });
-  const rejects = plan.rejects.map(({ reason, code: why }): PlannedStep => {
-    return { verb: "reject", name: printable(reason), why };
+  const reads = groupByReason(plan.read, ({ owner, library, reason, write }) => {
+    return [formatKey({ owner, name: library }), `${reason}; ${write}`];
   });
+  const isMarked = verdict.kind === "held" || verdict.kind === "pass";
+  const removals = groupByReason(isMarked ? planned.plan.missing : [], (key) => [formatKey(key), "no longer listed"]);
+  const rejects = groupByReason(plan.rejects, ({ reason, code }) => [reason, code]);
   const max = isVerbose ? Number.POSITIVE_INFINITY : MAX_LISTED;
-  const groups = [...groupSteps(steps), ...groupSteps(rejects)];
+  const format = (verb: string, groups: Groups, total = formatLibraries) =>
+    Array.from(groups, ([why, names]) =>
+      (names.length > max ? [total(names.length)] : names).map((text) => `  ${verb.padEnd(6)}  ${text}  (${why})`),
+    ).flat();
+  const isCut = [reads, removals, rejects].some((groups) => [...groups.values()].some((names) => names.length > max));
   const lines = [
     `dry run: ${formatLibraries(plan.listed)} listed; nothing was written`,
-    ...groups.filter(({ verb }) => verb !== "reject").flatMap((group) => formatGroup(group, max)),
+    ...format("read", reads),
+    ...format(verdict.kind === "held" ? "held" : "remove", removals),
     ...skipped.map(([reason, count]) => `  skip    ${formatLibraries(count)}  (${reason})`),
-    ...groups.filter(({ verb }) => verb === "reject").flatMap((group) => formatGroup(group, max)),
+    ...format("reject", rejects, (count) => plural(count, "item")),
     ...(plan.incomplete === null ? [] : [`  ${plan.incomplete}; nothing would be marked as removed`]),
     ...(plan.held === null ? [] : [`  held: ${plan.held}`]),
-    ...(groups.some(({ names }) => names.length > max) ? ["  simcat sync --dry-run --verbose lists each of them"] : []),
+    ...(isCut ? ["  simcat sync --dry-run --verbose lists each of them"] : []),
     `a run would send ${plural(plan.requests, "request")} for content, and the requests for the listing`,
   ];
   return lines.join("\n");
 }
 
-type StepGroup = Omit<PlannedStep, "name"> & { readonly names: string[] };
+type Groups = ReadonlyMap<string, readonly string[]>;
 
-/** Groups steps by what is done and why, in the order of their first step. */
-function groupSteps(steps: readonly PlannedStep[]): StepGroup[] {
-  const groups = new Map<string, StepGroup>();
-  for (const { verb, name, why } of steps) {
-    const id = `${verb} ${why}`;
-    const group = groups.get(id) ?? { verb, why, names: [] };
-    groups.set(id, group);
-    group.names.push(name);
+/** The names of the items by reason, in the order of their first item. */
+function groupByReason<T>(items: readonly T[], describe: (item: T) => readonly [name: string, why: string]): Groups {
+  const groups = new Map<string, string[]>();
+  for (const [name, why] of items.map(describe)) {
+    const names = groups.get(why) ?? [];
+    groups.set(why, names);
+    names.push(printable(name));
   }
-  return [...groups.values()];
-}
-
-function formatGroup({ verb, why, names }: StepGroup, max: number): string[] {
-  const total = verb === "reject" ? plural(names.length, "item") : formatLibraries(names.length);
-  return (names.length > max ? [total] : names).map((text) => `  ${verb.padEnd(6)}  ${text}  (${why})`);
+  return groups;
 }

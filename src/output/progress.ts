@@ -125,12 +125,6 @@ export function createProgressLine(
   };
 }
 
-interface ServiceWait {
-  readonly text: string;
-  /** As `performance.now()`. Identifies the wait. */
-  readonly since: number;
-}
-
 /** Follows the requests: which wait for the service is in progress? */
 function createServiceWaits() {
   let inFlight = 0;
@@ -148,8 +142,8 @@ function createServiceWaits() {
       if (event.kind === "throttled") askedUntil = now + event.waitMs;
       if (event.kind === "retry") pause = { since: now, until: now + event.delayMs, reason: event.reason };
     },
-    /** Returns the wait in progress if it takes at least this long. */
-    current(leastMs: number): ServiceWait | null {
+    /** Returns the wait in progress if it takes at least this long. `since`, as `performance.now()`, identifies it. */
+    current(leastMs: number) {
       const now = performance.now();
       const silentMs = now - silentSince;
       if (inFlight > 0) {

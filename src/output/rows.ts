@@ -1,24 +1,19 @@
-import type { AnswerColumn, AnswerPrinter } from "../db/read/run-query.ts";
+import type { AnswerColumn, RowPrinter } from "../db/read/run-query.ts";
 import { UsageError } from "../errors.ts";
 import { type ExportFormat, jsonlFormat } from "../export/formats.ts";
 import { formatCount, plural } from "../format.ts";
 import { formatTable } from "./table.ts";
-
-/** Prints a text of one line or more; the last line's end is added. */
-type Print = (text: string) => void;
-
-type Columns = readonly AnswerColumn[];
 
 /** The widths of a table depend on all of its rows, so it holds only so many. */
 const MAX_TABLE_ROWS = 1_000;
 
 /** A table for people, at most `width` wide. NULL is empty. `spare`: as in `TableColumn`, by the names of columns. */
 export function tablePrinter(
-  columns: Columns,
-  print: Print,
+  columns: readonly AnswerColumn[],
+  print: (text: string) => void,
   width: number,
   spare: Readonly<Record<string, number>>,
-): AnswerPrinter {
+): RowPrinter {
   const cells: (readonly string[])[] = [];
   let count = 0;
   return {
@@ -40,19 +35,23 @@ export function tablePrinter(
  * CSV or JSON Lines, as in `simcat export`; or, with `isArray`, one JSON array with an object in each line.
  * @throws UsageError for two columns of one name, of which a JSON object would keep one
  */
-export function linePrinter(columns: Columns, print: Print, format: ExportFormat, isArray: boolean): AnswerPrinter {
+export function linePrinter(
+  columns: readonly AnswerColumn[],
+  print: (text: string) => void,
+  format: ExportFormat,
+  isArray: boolean,
+): RowPrinter {
   const names = columns.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined && format === jsonlFormat)
     throw new UsageError(`two columns are named ${JSON.stringify(twice)}`, { hint: "rename one of them with AS" });
-  const described = columns.map((column) => ({ ...column, comment: null, sql: "" }));
   let begin = "[";
   const write = (bytes: Uint8Array) => {
     const lines = Buffer.from(bytes).toString().slice(0, -1);
     print(isArray ? begin + lines.replaceAll("\n", ",\n") : lines);
     begin = ",";
   };
-  const { add, end } = format.createEncoder({ columns: described, stamp: {}, version: "", write });
+  const { add, end } = format.createEncoder({ columns, stamp: {}, version: "", write });
   return {
     add,
     end() {

@@ -37,14 +37,10 @@ export function formatTable(
   return lines.map((line) => (fits ? line.trimEnd() : truncate(line.trimEnd(), columns))).join("\n");
 }
 
-interface Cells extends TableColumn {
-  /** The title, then the cell of each row. */
-  readonly cells: readonly string[];
-  width: number;
-  readonly right: boolean;
-}
+type Cells = ReturnType<typeof toCells>;
 
-function toCells(column: TableColumn, rows: readonly (readonly string[])[], index: number): Cells {
+/** `cells`: the title, then the cell of each row. */
+function toCells(column: TableColumn, rows: readonly (readonly string[])[], index: number) {
   const body = rows.map((row) => printable(row[index] ?? ""));
   const cells = [column.title, ...body];
   const filled = body.filter((cell) => cell !== "");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withService } from "../../src/cli/connections.ts";
-import { loadServiceSettings } from "../../src/cli/settings.ts";
+import { loadSettings } from "../../src/cli/settings.ts";
 import { createClock } from "../../src/db/clock.ts";
 import type { Pool } from "../../src/db/connect.ts";
 import { pruneUnderLease } from "../../src/db/prune.ts";
@@ -72,7 +72,7 @@ async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[
   const { pool, plans } = await openExplained(made);
   const context = createContext(made.environment);
   const { mask, version } = context;
-  const settings = loadServiceSettings(context);
+  const settings = loadSettings(context, { service: true, database: true, whole: true });
   const clock = await createClock(pool, never);
   const selection = { libraries: [], owners: ["bob"] };
   const request = { kind: "sync", trigger: "cli", selection, allowRemovals: false, restart: false } as const;

@@ -1,4 +1,4 @@
-import { type Config, describeConfig, findUnknownSettings, type Needs } from "../../config.ts";
+import { type Config, type ConfigFor, describeConfig, findUnknownSettings, type Needs } from "../../config.ts";
 import { ConfigurationError, type ConfigurationProblem, EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
@@ -36,7 +36,11 @@ function findTlsProblem({ environment, dotenv }: Context): ConfigurationProblem[
  * The settings that another check needs, without those that are invalid: they have a line already.
  * Null if an `essential` setting is invalid.
  */
-export function loadEssential(context: Context, needs: Needs, essential: readonly string[]): Config | null {
+export function loadEssential<N extends Needs>(
+  context: Context,
+  needs: N,
+  essential: readonly string[],
+): ConfigFor<N> | null {
   const { config, problems } = tryToLoad(context, needs);
   if (config !== null) return config;
   const invalid = problems.map(({ name }) => name);
@@ -45,10 +49,10 @@ export function loadEssential(context: Context, needs: Needs, essential: readonl
   return tryToLoad({ ...context, environment: Object.fromEntries(valid) }, needs).config;
 }
 
-function tryToLoad(
+function tryToLoad<N extends Needs>(
   context: Context,
-  needs: Needs,
-): { readonly config: Config | null; readonly problems: readonly ConfigurationProblem[] } {
+  needs: N,
+): { readonly config: ConfigFor<N> | null; readonly problems: readonly ConfigurationProblem[] } {
   const tlsProblem = findTlsProblem(context);
   try {
     return { config: loadSettings({ ...context, note: () => {}, draw: () => {} }, needs), problems: tlsProblem };

@@ -31,8 +31,6 @@ import { loadEssential } from "./check-configuration.ts";
 /** In the order of the report. */
 const CHECKS = ["database", "encoding", "schema", "privileges", "clock"];
 
-type AddLine = (line: CheckLine) => void;
-
 /**
  * Checks the database, its encoding, its schema, the privileges of the role, its clock, and DATABASE_DIRECT_URL. Creates
  * nothing. An error fails the next check, and those after it are skipped.
@@ -41,14 +39,13 @@ export async function checkDatabase(context: Context): Promise<CheckLine[]> {
   const config = loadEssential(context, { service: false, database: true }, ["DATABASE_URL"]);
   if (config === null) return CHECKS.map((check) => skipped(check, "requires a valid configuration"));
   const lines: CheckLine[] = [];
-  const add = (line: CheckLine) => void lines.push(line);
   try {
     const missingIn = await findMissingEmbedded(context, config);
     if (missingIn === null) {
-      await withDatabaseUrls(context, config, (urls) => checkUrls(context, config, urls, add));
+      await withDatabaseUrls(context, config, (urls) => checkUrls(context, config, urls, lines));
     } else {
-      add(ok("database", `DATABASE_URL is not set: the first run creates an embedded database in ${missingIn}`));
-      for (const check of CHECKS.slice(1)) add(skipped(check, "there is no database yet"));
+      lines.push(ok("database", `DATABASE_URL is not set: the first run creates an embedded database in ${missingIn}`));
+      for (const check of CHECKS.slice(1)) lines.push(skipped(check, "there is no database yet"));
     }
     return lines;
   } catch (error) {
@@ -67,12 +64,12 @@ async function checkUrls(
   context: Context,
   config: Config,
   { url, directUrl }: DatabaseUrls,
-  add: AddLine,
+  lines: CheckLine[],
 ): Promise<void> {
   const { stop, terminal } = context;
   const waits = terminal.isErr ? announceWaits(context, config) : {};
   const where = config.databaseUrl === null ? "the embedded database" : maskDatabaseUrl(url);
-  const checkPooled = (connection: Connection) => checkConnection(connection, where, config, add);
+  const checkPooled = (connection: Connection) => checkConnection(connection, where, config, lines);
   const pooled = await withConnection(url, waits, checkPooled, stop);
   if (!hasDirectUrl(config)) return;
   const check = async (connection: Connection) => {
@@ -83,32 +80,32 @@ async function checkUrls(
     const line = judgeDirectUrl(`${maskDatabaseUrl(directUrl)} answered`, isSame, lacks);
     return judgeEncryption(line, unencryptedAddress(connection), "DATABASE_DIRECT_URL");
   };
-  add(await withConnection(directUrl, waits, check, stop));
+  lines.push(await withConnection(directUrl, waits, check, stop));
 }
 
 /** @returns the server, after a line for each of CHECKS */
-async function checkConnection(connection: Connection, where: string, config: Config, add: AddLine) {
+async function checkConnection(connection: Connection, where: string, config: Config, lines: CheckLine[]) {
   const server = await readSessionServer(connection);
-  add(judgeEncryption(judgeServer(server, where), unencryptedAddress(connection), "DATABASE_URL"));
+  lines.push(judgeEncryption(judgeServer(server, where), unencryptedAddress(connection), "DATABASE_URL"));
   if (server.encoding !== "UTF8")
     throw new ConfigurationError(`${server.encoding} cannot hold every name`, {
       hint: "create one with ENCODING 'UTF8'",
     });
-  add(ok("encoding", `${server.encoding}, which can hold every name`));
+  lines.push(ok("encoding", `${server.encoding}, which can hold every name`));
   const lacks = await readLacks(connection, "run");
   if (lacks.some(({ hidesVersion }) => hidesVersion)) {
-    add(skipped("schema", "requires the privileges"));
+    lines.push(skipped("schema", "requires the privileges"));
   } else {
     const state = await readSchemaState(connection);
     if (state.kind === "current") await assertSchemaComplete(connection, lacks);
-    add(judgeSchema(state, config.autoMigrate));
+    lines.push(judgeSchema(state, config.autoMigrate));
     const migratesHere = config.autoMigrate && !hasDirectUrl(config) && state.kind === "behind";
     if (migratesHere) lacks.push(...(await readLacks(connection, "migration")));
   }
-  if (server.readOnly) add(skipped("privileges", "requires a database that accepts writes"));
-  else if (lacks.length > 0) add(lacking("privileges", lacks));
-  else add(judgeRowSecurity(await readSecuredTables(connection)));
-  add(judgeClock(Date.now(), (await readNow(connection)).getTime()));
+  if (server.readOnly) lines.push(skipped("privileges", "requires a database that accepts writes"));
+  else if (lacks.length > 0) lines.push(lacking("privileges", lacks));
+  else lines.push(judgeRowSecurity(await readSecuredTables(connection)));
+  lines.push(judgeClock(Date.now(), (await readNow(connection)).getTime()));
   return server;
 }
 

@@ -11,15 +11,12 @@ import { loadEssential } from "./check-configuration.ts";
 
 /** Requests the listing and the content of one library. */
 export async function checkService(context: Context): Promise<CheckLine[]> {
-  const needs = { service: true, database: false };
+  const needs = { service: true, database: false } as const;
   const config = loadEssential(context, needs, ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"]);
-  if (config === null || config.baseUrl === null || config.apiKey === null) {
-    return ["service", "key"].map((check) => skipped(check, "requires a valid configuration"));
-  }
-  const { baseUrl, apiKey } = config;
-  const { href } = baseUrl;
+  if (config === null) return ["service", "key"].map((check) => skipped(check, "requires a valid configuration"));
+  const { href } = config.baseUrl;
   // Fewer retries than a run makes, because a person is waiting for the result.
-  const impatient = { ...config, baseUrl, apiKey, maxRetries: Math.min(config.maxRetries, 1) };
+  const impatient = { ...config, maxRetries: Math.min(config.maxRetries, 1) };
   try {
     return await withWatchedService(context, impatient, async (service) => {
       const listing = await service.listLibraries(context.stop);

@@ -19,7 +19,7 @@ export async function readUnknown(
   connection: Connection,
   { libraries, owners }: Selection,
   source: ReadSource = "tables",
-): Promise<Selection> {
+) {
   const { rows } = await connection.query<{ known: boolean }>(
     `SELECT EXISTS (SELECT FROM ${known(source)} k WHERE k.owner = s.owner AND (s.name IS NULL OR k.library_name = s.name)) AS known
      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS s(owner, name, n) ORDER BY n`,
@@ -35,14 +35,11 @@ export async function readUnknown(
 }
 
 /** Passes the key of each known library to `onKey`; some more than once. */
-export async function streamKnownKeys(
+export function streamKnownKeys(
   connection: Connection,
   onKey: (key: LibraryKey) => void,
   source: ReadSource = "tables",
-): Promise<void> {
-  await streamRows<LibraryKey & Record<string, unknown>>(
-    connection,
-    `SELECT owner, library_name AS name FROM ${known(source)} k`,
-    onKey,
-  );
+) {
+  const select = `SELECT owner, library_name AS name FROM ${known(source)} k`;
+  return streamRows<LibraryKey & Record<string, unknown>>(connection, select, onKey);
 }

@@ -1,5 +1,5 @@
 import type { RunStatus } from "../../run-summary.ts";
-import { SLICE_HASH_SQL } from "../../slice.ts";
+import { isInSliceSql, SLICE_HASH_SQL } from "../../slice.ts";
 import type { Connection } from "../connect.ts";
 import { leaseOfScopeSql } from "../lease-names.ts";
 import { IS_GOOD, type Scope } from "../runs.ts";
@@ -81,7 +81,7 @@ export async function readLiveRuns(connection: Connection, source: ReadSource): 
       SELECT content_read_at, ${SLICE_HASH_SQL} AS part FROM ${STORED_ROWS[source].library_sync} y
       WHERE EXISTS (SELECT FROM live) OFFSET 0
     ) AS library
-    ON slice IS NULL OR part % split_part(slice, '/', 2)::int + 1 = split_part(slice, '/', 1)::int
+    ON slice IS NULL OR ${isInSliceSql("slice", "part")}
     GROUP BY id, holder`);
   return new Map(rows.map((run) => [run.id, run]));
 }

@@ -13,8 +13,8 @@ export interface AnswerColumn {
   readonly type: "text" | "numeric" | "boolean" | "jsonb";
 }
 
-/** Prints an answer: `add` each of its rows, then `end`. */
-export interface AnswerPrinter {
+/** Prints rows, whose values are texts: `add` each of them, then `end`. */
+export interface RowPrinter {
   add(row: readonly (string | null)[]): void;
   end(): void;
 }
@@ -25,7 +25,7 @@ export interface Question {
   readonly values?: readonly unknown[];
   readonly timeLimitMs: number;
   /** Called once, when the columns are known. */
-  readonly openPrinter: (columns: readonly AnswerColumn[]) => AnswerPrinter;
+  readonly openPrinter: (columns: readonly AnswerColumn[]) => RowPrinter;
   /** Called with what Postgres remarks, such as that the history does not reach back so far. */
   readonly onNotice?: (text: string) => void;
   /** What simcat's own statement does: if it fails, the database is the cause. Without it, a user wrote the statement. */
@@ -39,7 +39,7 @@ export interface Question {
  */
 export async function runQuery(pool: Pool, question: Question, signal: AbortSignal): Promise<void> {
   const { sql, values = [], timeLimitMs, openPrinter, onNotice = () => {}, operation } = question;
-  let opened: AnswerPrinter | undefined;
+  let opened: RowPrinter | undefined;
   const printerOf = (fields: readonly pg.FieldDef[]) => {
     opened ??= openPrinter(fields.map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) })));
     return opened;
