@@ -124,7 +124,10 @@ export function startWorker(simulation: Simulation, { run, plan, interfere, onCo
       const isBusy = error instanceof SimcatError && error.code === "busy";
       return { status: isBusy ? "busy" : "refused", summary: null, stored, error };
     } finally {
+      // A staging that the run gave up would be repeated after its end, when nothing executes its statements any more.
+      time.forget(run);
       await gated.whenIdle();
+      time.forget(run);
       if (!gated.isDead()) {
         await service.close();
         pools.giveBack(gated);
