@@ -17,7 +17,7 @@ export const defineExplain: DefineCommand = (command, run) =>
     .addOption(jsonOption())
     .action(run(explain));
 
-/** @throws UsageError if the library is not stored and no run has listed it */
+/** @throws UsageError if the library is neither stored nor recorded as listed */
 export async function explain(context: Context, { json }: JsonOptions, library: string): Promise<void> {
   const asked = parseSelector(library);
   const config = loadSettings(context, { service: false, database: true });

@@ -85,8 +85,7 @@ describe("status", () => {
       if (screens.push(text) === 2) stop.abort(new Error("enough"));
     };
     const terminal = { ...context.terminal, isOut: true, rows: 6, columns: 40 };
-    // Without a code of its own, an action ends with 0.
-    expect(await status({ ...context, print, terminal }, { json: false, watch: true })).toBeUndefined();
+    expect(await runProgram({ ...context, print, terminal }, ["status", "--watch"])).toBe(0);
     expect(screens).toEqual(Array(2).fill(expect.stringContaining("\x1b[H\x1b[Jlast good run  run 1")));
     expect(screens[0]?.split("\n")).toEqual([
       ...Array(2).fill(expect.any(String)),

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { status } from "../../src/cli/status.ts";
+import { runProgram } from "../../src/cli/program.ts";
 import { connect, disconnect } from "../../src/db/connect.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import { gateAfter } from "../process/gate.ts";
@@ -117,14 +117,14 @@ test("a terminal shows a line after a second of a lock, and later who holds it (
     note,
   };
   const startedAt = performance.now();
-  const running = status(context, { json: false });
+  const running = runProgram(context, ["status"]);
 
   await vi.waitFor(() => expect(note).toHaveBeenCalledTimes(1), { timeout: 8_000 });
   expect(performance.now() - startedAt).toBeLessThan(4_000);
   await vi.waitFor(() => expect(note).toHaveBeenCalledTimes(2), { timeout: 12_000 });
   await holder.query("ROLLBACK");
 
-  expect(await running).toBeUndefined();
+  expect(await running).toBe(0);
   expect(note.mock.calls).toEqual([
     ["waiting for the database: reading the status, 1.0 s so far"],
     [expect.stringContaining(`waiting for the database: simcat.libraries is locked by session ${pid} (`)],
