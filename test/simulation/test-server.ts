@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { migrate } from "../../src/db/migrate.ts";
 import type { EmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { crashServer, openTestPostgres } from "../support/embedded-server.ts";
+import { crashServer, openTestPostgres, serverHome } from "../support/embedded-server.ts";
 import { openControl } from "./database.ts";
 import type { TestServer } from "./simulation.ts";
 
@@ -16,7 +15,7 @@ const SETTINGS = { fsync: "off", full_page_writes: "off" };
 /** A separate database: on the server of TEST_DATABASE_URL, else on an embedded server, which may be restarted. */
 export async function openTestServer(): Promise<TestServer & { close(): Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL;
-  const stateDir = await mkdtemp(join(tmpdir(), `simcat-simulation-${process.pid}-`));
+  const stateDir = await mkdtemp(join(serverHome(), `simcat-simulation-${process.pid}-`));
   const open = () => openTestPostgres(stateDir, SETTINGS);
   const servers: EmbeddedPostgres[] = given ? [] : [await open()];
   const serverUrl = given ?? servers[0]?.url ?? "";

@@ -1,12 +1,11 @@
 import { randomInt } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/db/migrate.ts";
-import { openTestPostgres, signalServer } from "./embedded-server.ts";
+import { openTestPostgres, serverHome, signalServer } from "./embedded-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -82,8 +81,9 @@ async function containerServer(): Promise<TestServer | null> {
 }
 
 async function embeddedServer(): Promise<TestServer> {
-  await removeAbandonedDirectories();
-  const stateDir = await mkdtemp(join(tmpdir(), `simcat-tests-${process.pid}-`));
+  const home = serverHome();
+  await removeAbandonedDirectories(home);
+  const stateDir = await mkdtemp(join(home, `simcat-tests-${process.pid}-`));
   const server = await openTestPostgres(stateDir, throwAway);
   // An interrupted run exits without its teardown.
   const abandon = () => {
@@ -107,10 +107,10 @@ async function embeddedServer(): Promise<TestServer> {
 }
 
 /** Removes directories of killed runs: a server without its directory ends within a minute. */
-async function removeAbandonedDirectories(): Promise<void> {
-  for (const name of readdirSync(tmpdir())) {
+async function removeAbandonedDirectories(home: string): Promise<void> {
+  for (const name of readdirSync(home)) {
     const pid = /^simcat-tests-(\d+)-/.exec(name)?.[1];
-    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true });
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(home, name), { recursive: true, force: true });
   }
 }
 
