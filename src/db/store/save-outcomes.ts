@@ -1,3 +1,4 @@
+import { concurrently, withTimeout } from "../../async.ts";
 import { DatabaseError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
 import type { FailedLibrary, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
@@ -17,60 +18,57 @@ interface WriterTools {
   readonly mask: (message: string) => string;
 }
 
-/** Statements of about 1,000 rows cost the least per row: smaller ones pay for round trips, larger ones for waiting. */
-const BATCH_ROWS = 1_000;
-const MAX_BATCH_BYTES = 4 * 2 ** 20;
+/** Batches of 1,000 rows cost Postgres a tenth more per row. */
+const BATCH_ROWS = 2_000;
+const BATCH_BYTES = 4 * 2 ** 20;
 /** How long a batch waits for more libraries. */
 const LINGER_MS = 50;
-/** Two batches at once keep Postgres busy while the next one is prepared. */
+/** Two batches at once keep Postgres busy while the next one is collected. */
 const MAX_BATCHES = 2;
-/** The reader waits while more rows or bytes than these wait to be written. */
-const MAX_WAITING_ROWS = 4 * BATCH_ROWS;
-const MAX_WAITING_BYTES = 2 * MAX_BATCH_BYTES;
 /** A run that stored nothing and had this many new refusals ends as a database failure: no library can be stored. */
 const MIN_REFUSALS = 20;
 
-const rowsOf = (outcome: ReadOutcome) =>
-  outcome.kind === "failed" || outcome.content.isSame ? 1 : 1 + outcome.content.scenarios.count;
-
-function bytesOf(outcome: ReadOutcome): number {
-  if (outcome.kind === "failed") return 0;
-  const { scenarios } = outcome.content;
-  if (scenarios.kind === "staged") return MAX_BATCH_BYTES;
-  return scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
+/** The part of a batch that an outcome fills, with its rows or its bytes. */
+function shareOf(outcome: ReadOutcome): number {
+  if (outcome.kind === "failed") return 1 / BATCH_ROWS;
+  const { scenarios, isSame } = outcome.content;
+  if (scenarios.kind === "staged") return 1;
+  const bytes = scenarios.scenarios.reduce((sum, { source }) => sum + source.length, 0);
+  return Math.max((isSame ? 1 : 1 + scenarios.count) / BATCH_ROWS, bytes / BATCH_BYTES);
 }
 
-/** Outcomes that wait to be written. */
-class Batch {
-  readonly outcomes: ReadOutcome[] = [];
-  rows = 0;
-  bytes = 0;
-  hasLingered = false;
-  /** Resolves when the batch has waited long enough for more outcomes. */
-  readonly lingering = new Promise<{ readonly kind: "lingered" }>((resolve) => {
-    const linger = () => {
-      this.hasLingered = true;
-      resolve({ kind: "lingered" });
-    };
-    setTimeout(linger, LINGER_MS).unref();
-  });
-
-  constructor(first: ReadOutcome) {
-    this.add(first);
+/** Yields full batches, and others when their first outcome has waited long enough. @throws whatever `source` throws, at its end */
+async function* toBatches(source: AsyncIterator<ReadOutcome>): AsyncGenerator<readonly ReadOutcome[]> {
+  let reading = source.next();
+  for (;;) {
+    const first = await reading;
+    if (first.done) return;
+    const lingersUntil = performance.now() + LINGER_MS;
+    const batch = [first.value];
+    let share = shareOf(first.value);
+    reading = source.next();
+    while (share < 1) {
+      const next = await withTimeout(reading, lingersUntil - performance.now()).catch(() => "failed" as const);
+      if (typeof next === "string" || next.done) break;
+      batch.push(next.value);
+      share += shareOf(next.value);
+      reading = source.next();
+    }
+    // Its error is thrown by the next turn.
+    reading.catch(() => {});
+    yield batch;
   }
+}
 
-  add(outcome: ReadOutcome): void {
-    this.outcomes.push(outcome);
-    this.rows += rowsOf(outcome);
-    this.bytes += bytesOf(outcome);
-  }
-
-  get isDue(): boolean {
-    return this.hasLingered || this.rows >= BATCH_ROWS || this.bytes >= MAX_BATCH_BYTES;
-  }
-
-  get isFull(): boolean {
-    return this.rows > MAX_WAITING_ROWS || this.bytes > MAX_WAITING_BYTES;
+/** Prepares the next item while the consumer works with the last one. */
+async function* oneAhead<T>(items: AsyncIterator<T>): AsyncGenerator<T> {
+  let next = items.next();
+  for (;;) {
+    const { done, value } = await next;
+    if (done) return;
+    next = items.next();
+    next.catch(() => {});
+    yield value;
   }
 }
 
@@ -78,7 +76,7 @@ class Batch {
  * Stores libraries in batches, and yields the outcomes of each batch after its last commit.
  *
  * Failures have a transaction of their own, as do libraries that failed last time. If the database refuses the rows of one
- * library, only that library fails. At the end, also after an error, it aborts `stop`: a read may take minutes.
+ * library, only that library fails. If it fails itself, or the caller wants no more outcomes, it aborts `stop`.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
 export async function* saveOutcomes(
@@ -87,62 +85,32 @@ export async function* saveOutcomes(
   stop: AbortController,
 ): AsyncGenerator<WriteOutcome> {
   const source = outcomes[Symbol.asyncIterator]();
-  const readNext = async (): Promise<ReadingEvent> => {
+  const failures: unknown[] = [];
+  const save = async (batch: readonly ReadOutcome[]) => {
     try {
-      const { done, value } = await source.next();
-      return done ? { kind: "ended", error: null } : { kind: "read", outcome: value };
-    } catch (thrown) {
-      return { kind: "ended", error: { thrown } };
+      return await saveBatch(batch, tools);
+    } catch (error) {
+      // A read may take minutes.
+      stop.abort(error);
+      failures.push(error);
+      throw error;
     }
   };
-  const save = async (batch: Batch) => ({ kind: "saved", batch, ...(await saveBatch(batch.outcomes, tools)) }) as const;
-  /** Null when the reading has ended. */
-  let reading: Promise<ReadingEvent> | null = readNext();
-  let waiting: Batch | null = null;
-  const saving = new Map<Batch, ReturnType<typeof save>>();
-  let failure: { readonly thrown: unknown } | null = null;
   let stored = 0;
   const newRefusals: unknown[] = [];
   try {
-    while (reading !== null || waiting !== null || saving.size > 0) {
-      const isReady = waiting !== null && (waiting.isDue || reading === null);
-      if (waiting !== null && isReady && saving.size < MAX_BATCHES) {
-        saving.set(waiting, save(waiting));
-        waiting = null;
-        continue;
-      }
-      const event = await Promise.race([
-        // Reading goes on while two batches are saved, until too much waits.
-        ...(reading !== null && !waiting?.isFull ? [reading] : []),
-        ...saving.values(),
-        ...(waiting !== null && !isReady ? [waiting.lingering] : []),
-      ]);
-      if (event.kind === "saved") {
-        saving.delete(event.batch);
-        stored += event.stored;
-        newRefusals.push(...event.newRefusals);
-        yield* event.outcomes;
-      } else if (event.kind === "read") {
-        if (waiting === null) waiting = new Batch(event.outcome);
-        else waiting.add(event.outcome);
-        reading = readNext();
-      } else if (event.kind === "ended") {
-        reading = null;
-        failure = event.error;
-      }
+    for await (const saved of concurrently(oneAhead(toBatches(source)), MAX_BATCHES, save, stop)) {
+      stored += saved.stored;
+      newRefusals.push(...saved.newRefusals);
+      yield* saved.outcomes;
     }
+  } catch (error) {
+    throw failures[0] ?? error;
   } finally {
-    stop.abort(new Error("the outcomes are not needed any more"));
-    await Promise.allSettled(saving.values());
     await source.return?.();
   }
-  if (failure !== null) throw failure.thrown;
   if (stored === 0 && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
 }
-
-type ReadingEvent =
-  | { readonly kind: "read"; readonly outcome: ReadOutcome }
-  | { readonly kind: "ended"; readonly error: { readonly thrown: unknown } | null };
 
 /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
 async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
@@ -183,25 +151,28 @@ function keepChanges(first: readonly SavedLibrary[], last: readonly SavedLibrary
   return byPosition(last, first).map(([library, before]) => (library.changed ? library : before));
 }
 
-/** @returns one outcome for each library whose failure, or whose rejects, the database refused to record */
+/**
+ * Records failures, then the rejects of those that were recorded.
+ * @returns one outcome for each library whose failure, or whose rejects, the database refused to record
+ */
 async function saveFailures(
   failures: readonly FailedLibrary[],
   { lease, context, mask }: WriterTools,
 ): Promise<Extract<WriteOutcome, { kind: "unrecorded" }>[]> {
   const operation = `recording ${plural(failures.length, "failed library", "failed libraries")}`;
-  const { refused } = await saveInHalves(failures, lease, { operation, byKey: true }, (connection, part) =>
-    updateFailures(connection, context.runId, part),
-  );
-  const withRejects = refused.flatMap(({ item }) => (item.rejects.length > 0 ? [{ ...item, rejects: [] }] : []));
-  const again = withRejects.length > 0 ? await saveFailures(withRejects, { lease, context, mask }) : [];
-  const refusedAgain = new Set(again.map(({ key }) => key));
-  const recorded = refused.filter(({ item }) => !refusedAgain.has(item.key));
-  const outcomes = recorded.map(({ item, error }) => {
-    const what = item.rejects.length > 0 ? "recording its rejects" : "writing its row of library_sync";
-    const { message } = databaseError(what, driverError(error));
-    return { kind: "unrecorded", key: item.key, message: mask(message) } as const;
-  });
-  return [...again, ...outcomes];
+  type Write = (connection: Connection, runId: number, some: readonly FailedLibrary[]) => Promise<unknown>;
+  const record = async (some: readonly FailedLibrary[], what: string, write: Write) => {
+    const work = (connection: Connection, part: readonly FailedLibrary[]) => write(connection, context.runId, part);
+    const { refused } = await saveInHalves(some, lease, { operation, byKey: true }, work);
+    return refused.map(({ item, error }) => {
+      const { message } = databaseError(what, driverError(error));
+      return { kind: "unrecorded", key: item.key, message: mask(message) } as const;
+    });
+  };
+  const unrecorded = await record(failures, "writing its row of library_sync", updateFailures);
+  const refused = new Set(unrecorded.map(({ key }) => key));
+  const rejected = failures.filter(({ key, rejects }) => rejects.length > 0 && !refused.has(key));
+  return [...unrecorded, ...(await record(rejected, "recording its rejects", saveFailedRejects))];
 }
 
 /**
@@ -215,25 +186,19 @@ FROM unnest($owner::text[], $library_name::text[], $error::text[]) AS i(owner, l
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)
   AND (y.last_failed_at BETWEEN (SELECT started_at FROM simcat.sync_runs WHERE id = $run_id) AND now()) IS NOT TRUE`);
 
-async function updateFailures(
-  connection: Connection,
-  runId: number,
-  failures: readonly FailedLibrary[],
-): Promise<void> {
-  const error = textArray(
-    failures.map(({ code, message }) => `${code}: ${message}`.replaceAll("\0", "\\u0000").toWellFormed()),
-  );
+function updateFailures(connection: Connection, runId: number, failures: readonly FailedLibrary[]) {
+  const errors = failures.map(({ code, message }) => `${code}: ${message}`.replaceAll("\0", "\\u0000").toWellFormed());
   const keys = keyArrays(failures.map(({ key }) => key));
-  await connection.query(RECORD_FAILURE({ ...keys, error, run_id: runId }));
-  const rejected = failures.filter(({ rejects }) => rejects.length > 0);
-  if (rejected.length === 0) return;
-  await saveContentRejects(
+  return connection.query(RECORD_FAILURE({ ...keys, error: textArray(errors), run_id: runId }));
+}
+
+const saveFailedRejects = (connection: Connection, runId: number, failures: readonly FailedLibrary[]) =>
+  saveContentRejects(
     connection,
     runId,
-    rejected.map(({ key }) => key),
-    rejected.flatMap(({ rejects }) => rejects),
+    failures.map(({ key }) => key),
+    failures.flatMap(({ rejects }) => rejects),
   );
-}
 
 function refusesAll(refusals: readonly unknown[]): DatabaseError {
   const cause = refusals.at(-1);
