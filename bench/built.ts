@@ -9,7 +9,7 @@ export const { connect, disconnect } = await load<typeof import("../src/db/conne
 export const { openEmbeddedPostgres } = await load<typeof import("../src/embedded-postgres/embedded-postgres.ts")>(
   "embedded-postgres/embedded-postgres.js",
 );
-export const { withLease } = await load<typeof import("../src/db/lease.ts")>("db/lease.js");
+export const { acquireLease } = await load<typeof import("../src/db/lease.ts")>("db/lease.js");
 export const { saveOutcomes } =
   await load<typeof import("../src/db/store/save-outcomes.ts")>("db/store/save-outcomes.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");

@@ -1,12 +1,12 @@
 import type { SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
+  acquireLease,
   createClock,
   createValueParsers,
   ListingWriter,
   readSnapshot,
   readStored,
   saveOutcomes,
-  withLease,
 } from "../built.ts";
 import { outcomeOf, type ReadLibrary } from "./contents.ts";
 import type { Database } from "./database.ts";
@@ -22,30 +22,25 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
     stored.get(`${key.owner}\0${key.name}`) ?? null;
   const parsers = createValueParsers("UTC");
   const saved: SavedLibrary[] = [];
-  await withLease(
-    pool,
-    clock,
-    { name: "sync", holder: "bench" },
-    async (lease) => {
-      const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
-      const news = { restored: [], holdsEnded: [], rejects: [], isOver: null, seenAt: listedAt };
-      const writer = new ListingWriter({ lease, runId: 1, mask: (text) => text });
-      await writer.saveListing({ newDates: changed.map((one) => one.listed), ...news });
-      if (writer.failed.length > 0) throw new Error("the database refused a library of the listing");
-      const outcomes = (async function* () {
-        for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
-      })();
-      const context = { runId: 1, parsers: parsers, guard: () => "mark" as const };
-      for await (const outcome of saveOutcomes(
-        outcomes,
-        { lease, context, mask: (text) => text },
-        new AbortController(),
-      )) {
-        if (outcome.kind !== "stored") throw new Error("the database refused a library");
-        saved.push(outcome.saved);
-      }
-    },
-    never,
-  );
+  const request = { name: "sync", holder: "bench" };
+  const { lease } = await acquireLease(pool, clock, request, async () => null, never);
+  try {
+    const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
+    const news = { restored: [], holdsEnded: [], rejects: [], isOver: null, seenAt: listedAt };
+    const writer = new ListingWriter({ lease, runId: 1, mask: (text) => text });
+    await writer.saveListing({ newDates: changed.map((one) => one.listed), ...news });
+    if (writer.failed.length > 0) throw new Error("the database refused a library of the listing");
+    const outcomes = (async function* () {
+      for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
+    })();
+    const context = { runId: 1, parsers: parsers, guard: () => "mark" as const };
+    const tools = { lease, context, mask: (text: string) => text };
+    for await (const outcome of saveOutcomes(outcomes, tools, new AbortController())) {
+      if (outcome.kind !== "stored") throw new Error("the database refused a library");
+      saved.push(outcome.saved);
+    }
+  } finally {
+    await lease.release();
+  }
   return saved;
 }

@@ -23,22 +23,6 @@ interface LastOptions extends TransactionOptions<void> {
   readonly isDone: (connection: Connection) => Promise<boolean>;
 }
 
-/** Holds the lease while `work` runs. @throws BusyError if another run holds it and renews it */
-export async function withLease<T>(
-  pool: Pool,
-  clock: DatabaseClock,
-  request: LeaseRequest,
-  work: (lease: Lease) => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  const { lease } = await acquireLease(pool, clock, request, async () => null, signal);
-  try {
-    return await work(lease);
-  } finally {
-    await lease.release();
-  }
-}
-
 /**
  * Takes the lease, and renews it until it is released. If another run holds it, watches whether that run renews it, and
  * takes it over if not. `start` runs in the transaction that takes the lease; again if its COMMIT was not answered.

@@ -4,7 +4,7 @@ import { DAY_MS } from "../units.ts";
 import { createClock } from "./clock.ts";
 import { type Connection, oneRow, type Pool } from "./connect.ts";
 import { HISTORY_BEGAN_AT } from "./history-start.ts";
-import { type Lease, withLease } from "./lease.ts";
+import { acquireLease } from "./lease.ts";
 import { SYNC_LEASE } from "./lease-names.ts";
 import { readSnapshot } from "./transaction.ts";
 
@@ -128,33 +128,34 @@ export async function pruneUnderLease(
   signal: AbortSignal,
 ): Promise<PrunedRows> {
   const pruned = { ...NOTHING_PRUNED };
-  const prune = async (lease: Lease) => {
-    const stop = AbortSignal.any([signal, lease.lost]);
-    // After a first attempt that was committed, the last one deletes the next rows, often none.
-    const afterLostCommit = (first: PrunedRows, last: PrunedRows) => (sumOf(first) > sumOf(last) ? first : last);
-    /** @returns how many rows this transaction deleted */
-    const execute = async (statement: string, byKey: boolean) => {
-      stop.throwIfAborted();
-      const options = { operation: "deleting old rows", byKey, afterLostCommit };
-      const deleted = await lease.write(options, async (connection) => {
-        const rows = { ...NOTHING_PRUNED, ...oneRow(await connection.query<Partial<PrunedRows>>(statement, [cutoff])) };
-        const versions = [rows.libraries + rows.library_history, rows.scenarios + rows.scenario_history];
-        if (deletesHistory(rows)) await connection.query(RECORD_PRUNE, [cutoff, ...versions, events]);
-        return rows;
-      });
-      for (const table of TABLES) pruned[table] += deleted[table];
-      onProgress(sumOf(pruned));
-      return sumOf(deleted);
-    };
-
+  const holder = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
+  const { lease } = await acquireLease(pool, await createClock(pool, signal), holder, async () => null, signal);
+  const stop = AbortSignal.any([signal, lease.lost]);
+  // After a first attempt that was committed, the last one deletes the next rows, often none.
+  const afterLostCommit = (first: PrunedRows, last: PrunedRows) => (sumOf(first) > sumOf(last) ? first : last);
+  /** @returns how many rows this transaction deleted */
+  const execute = async (statement: string, byKey: boolean) => {
+    stop.throwIfAborted();
+    const options = { operation: "deleting old rows", byKey, afterLostCommit };
+    const deleted = await lease.write(options, async (connection) => {
+      const rows = { ...NOTHING_PRUNED, ...oneRow(await connection.query<Partial<PrunedRows>>(statement, [cutoff])) };
+      const versions = [rows.libraries + rows.library_history, rows.scenarios + rows.scenario_history];
+      if (deletesHistory(rows)) await connection.query(RECORD_PRUNE, [cutoff, ...versions, events]);
+      return rows;
+    });
+    for (const table of TABLES) pruned[table] += deleted[table];
+    onProgress(sumOf(pruned));
+    return sumOf(deleted);
+  };
+  try {
     while ((await execute(DELETE_LIBRARIES, true)) > 0);
     const tables = ["scenarios", "library_history", "scenario_history", "rejects"] as const;
     for (const table of events ? ([...tables, "events"] as const) : tables)
       while ((await execute(deleteSome(table), false)) === PRUNED_AT_ONCE);
-  };
-  const holder = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
-  await withLease(pool, await createClock(pool, signal), holder, prune, signal);
-  return pruned;
+    return pruned;
+  } finally {
+    await lease.release();
+  }
 }
 
 const NOTHING_PRUNED = Object.fromEntries(TABLES.map((table) => [table, 0])) as PrunedRows;

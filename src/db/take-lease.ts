@@ -11,8 +11,8 @@ export const RENEW_MS = 5_000;
 const WATCH_EVERY_MS = 500;
 /** A lease lasts at most 20 s without a renewal, so only a lock on its row, or many short runs, can make a run wait this long. */
 const MAX_WAIT_MS = 60_000;
-/** A holder that has not renewed for this long is considered dead, whatever the clock says. */
-const DEAD_AFTER_MS = 3 * RENEW_MS;
+/** What is left of a lease that a clock ahead has dated: its holder renews it before, unless it is dead. */
+const SHORTENED_MS = 3 * RENEW_MS;
 
 export interface LeaseRequest {
   /** `excludesLeaseSql` says which names exclude each other. */
@@ -23,77 +23,67 @@ export interface LeaseRequest {
 
 /** Identifies one period of a lease: a renewal changes `expires`, a takeover also `token`. */
 interface LeasePeriod {
-  readonly name: string;
   readonly token: number;
   readonly expires: string;
 }
 
-/**
- * Takes the lease and runs `start` in the same transaction; repeats both if its COMMIT was not answered.
- * @throws BusyError if another run holds a lease that excludes it and renews it, or if other runs hold one in turn;
- *   DatabaseError if another session locks one
- */
-export async function takeLease<S>(
-  pool: Pool,
-  request: LeaseRequest,
-  start: (connection: Connection) => Promise<S>,
-  signal: AbortSignal,
-): Promise<{ readonly token: number; readonly started: S }> {
-  const beganAt = performance.now();
-  const watch = createLeaseWatch(pool);
-  const dead: LeasePeriod[] = [];
-  for (;;) {
-    const taken = await withTransaction(
-      pool,
-      { operation: "taking the lease" },
-      async (connection) => {
-        const mine = await tryTake(connection, request, dead);
-        if (mine === null) return null;
-        // If the COMMIT of this attempt is not answered, the next attempt may take over this lease.
-        dead.push(mine);
-        return { token: mine.token, started: await start(connection) };
-      },
-      signal,
-    );
-    if (taken !== null) return taken;
-    const read = (connection: Connection) => connection.query<OtherLease>(SELECT_RIVALS, [request.name, LEASE_MS]);
-    const { rows } = await readSnapshot(pool, "watching the lease", read, signal);
-    for (const rival of rows) if (watch(rival) === "dead") dead.push(rival);
-    if (performance.now() - beganAt > MAX_WAIT_MS) {
-      const [longest] = rows;
-      throw longest?.isExpired === false ? busyError(longest) : await lockedLeaseError(pool);
-    }
-    await sleep(WATCH_EVERY_MS, signal);
-  }
-}
-
 interface OtherLease extends LeasePeriod {
+  readonly name: string;
   readonly holder: string;
-  /** It expires later than a lease renewed now: the database's clock was set back, so only the watch can judge it. */
-  readonly isAhead: boolean;
   /** It has expired, but could not be taken: another session locks its row, perhaps the last transaction of its holder. */
   readonly isExpired: boolean;
 }
 
 /**
- * Judges another run's lease, and announces a long wait. The lease is dead if its row did not change for long enough.
- * @throws BusyError if the other run renewed it
+ * Takes the lease and runs `start` in the same transaction; repeats both if its COMMIT was not answered. While another run holds a
+ * lease that excludes it, watches whether that run renews it.
+ * @throws BusyError if the other run renews it, or if other runs hold one in turn; DatabaseError if another session locks one
  */
-function createLeaseWatch(pool: Pool): (lease: OtherLease) => "waiting" | "dead" {
-  const seen = new Map<string, { readonly expires: string; readonly since: number }>();
+export async function takeLease<S>(
+  pool: Pool,
+  { name, holder }: LeaseRequest,
+  start: (connection: Connection) => Promise<S>,
+  signal: AbortSignal,
+): Promise<{ readonly token: number; readonly started: S }> {
   const beganAt = performance.now();
-  let isAnnounced = false;
-  return (lease) => {
-    const period = `${lease.name}#${lease.token}`;
-    const first = seen.get(period) ?? { expires: lease.expires, since: performance.now() };
-    if (first.expires !== lease.expires && !lease.isExpired) throw busyError(lease);
-    seen.set(period, first);
-    if (!isAnnounced && performance.now() - beganAt > ANNOUNCE_AFTER_MS) {
-      isAnnounced = true;
-      pool.onWait({ code: "waiting_for_lease", message: formatWait(lease) });
+  /** What the last attempt took, if its COMMIT was not answered. */
+  let unanswered: LeasePeriod | null = null;
+  /** Marks the dead holders' runs as abandoned. Null if a run may hold a lease that excludes it. */
+  const tryTake = async (connection: Connection) => {
+    await connection.query(LOCK_TAKING);
+    const own = [unanswered?.token, unanswered?.expires];
+    const { rows } = await connection.query<LeasePeriod>(TAKE, [name, holder, LEASE_MS, ...own]);
+    const [taken] = rows;
+    if (taken === undefined) {
+      await connection.query(SHORTEN, [name, LEASE_MS, SHORTENED_MS]);
+      return null;
     }
-    return lease.isAhead && performance.now() - first.since > DEAD_AFTER_MS ? "dead" : "waiting";
+    unanswered = taken;
+    await abandonRuns(connection, name);
+    return { token: taken.token, started: await start(connection) };
   };
+  const readRivals = (connection: Connection) => connection.query<OtherLease>(SELECT_RIVALS, [name]);
+  /** When each period of a rival seemed to expire first. */
+  const expiries = new Map<string, string>();
+  let isAnnounced = false;
+  for (;;) {
+    const taken = await withTransaction(pool, { operation: "taking the lease" }, tryTake, signal);
+    if (taken !== null) return taken;
+    const { rows: rivals } = await readSnapshot(pool, "watching the lease", readRivals, signal);
+    for (const rival of rivals) {
+      const period = `${rival.name}#${rival.token}`;
+      if ((expiries.get(period) ?? rival.expires) !== rival.expires && !rival.isExpired) throw busyError(rival);
+      expiries.set(period, rival.expires);
+    }
+    const [longest] = rivals;
+    const waitedMs = performance.now() - beganAt;
+    if (longest !== undefined && !isAnnounced && waitedMs > ANNOUNCE_AFTER_MS) {
+      isAnnounced = true;
+      pool.onWait({ code: "waiting_for_lease", message: formatWait(longest) });
+    }
+    if (waitedMs > MAX_WAIT_MS) throw longest?.isExpired === false ? busyError(longest) : await lockedLeaseError(pool);
+    await sleep(WATCH_EVERY_MS, signal);
+  }
 }
 
 const busyError = (lease: OtherLease) =>
@@ -115,24 +105,28 @@ const RIVALS = `${excludesLeaseSql("name", "$1")} AND (name = $1 OR holder <> ''
 
 /** The one that lasts longest is first. */
 const SELECT_RIVALS = `
-SELECT name, token, holder, expires_at::text AS expires,
-  expires_at > clock_timestamp() + $2 * interval '1 ms' AS "isAhead", expires_at < clock_timestamp() AS "isExpired"
+SELECT name, token, holder, expires_at::text AS expires, expires_at < clock_timestamp() AS "isExpired"
 FROM simcat.leases WHERE ${RIVALS} ORDER BY expires_at DESC`;
 
 /** Two runs whose leases exclude each other must not take them at the same time: their rows may not exist yet. */
 const TAKE_LOCK = 7_264_112_010;
 const LOCK_TAKING = `SELECT pg_advisory_xact_lock(${TAKE_LOCK})`;
 
+/** A lease that ends later than one that is renewed now is of a clock that was set back, so its end says nothing. */
+const SHORTEN = `
+UPDATE simcat.leases SET expires_at = clock_timestamp() + $3 * interval '1 ms' WHERE name IN (
+  SELECT name FROM simcat.leases WHERE ${RIVALS} AND expires_at > clock_timestamp() + $2 * interval '1 ms'
+  FOR NO KEY UPDATE SKIP LOCKED)`;
+
 /**
- * Takes a lease if each one that excludes it has expired or is one of the `dead`, and fences those out. SKIP LOCKED, because a
+ * Takes a lease if each one that excludes it has expired or is the `unanswered` one, and fences those out. SKIP LOCKED, because a
  * locking transaction may be the last one of its holder, or renew it.
  */
 const TAKE = `
 WITH rivals AS (SELECT FROM simcat.leases WHERE ${RIVALS}),
 free AS (
   SELECT name FROM simcat.leases
-  WHERE ${RIVALS} AND (expires_at < clock_timestamp()
-    OR (name, token, expires_at) IN (SELECT * FROM unnest($4::text[], $5::int8[], $6::timestamptz[])))
+  WHERE ${RIVALS} AND (expires_at < clock_timestamp() OR (name, token, expires_at) = ($1, $4::int8, $5::timestamptz))
   FOR UPDATE SKIP LOCKED
 ),
 verdict AS (SELECT (SELECT count(*) FROM free) = (SELECT count(*) FROM rivals) AS is_free),
@@ -143,18 +137,4 @@ fenced_out AS (
 INSERT INTO simcat.leases AS held (name, holder, token, expires_at)
 SELECT $1, $2, 1, clock_timestamp() + $3 * interval '1 ms' FROM verdict WHERE is_free
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at
-RETURNING name, token, expires_at::text AS expires`;
-
-/** Takes the lease if no run can hold one that excludes it, and marks the dead holders' runs as abandoned. */
-async function tryTake(
-  connection: Connection,
-  { name, holder }: LeaseRequest,
-  dead: readonly LeasePeriod[],
-): Promise<LeasePeriod | null> {
-  await connection.query(LOCK_TAKING);
-  const ended = [dead.map((one) => one.name), dead.map(({ token }) => token), dead.map(({ expires }) => expires)];
-  const { rows } = await connection.query<LeasePeriod>(TAKE, [name, holder, LEASE_MS, ...ended]);
-  const taken = rows[0] ?? null;
-  if (taken !== null) await abandonRuns(connection, name);
-  return taken;
-}
+RETURNING token, expires_at::text AS expires`;

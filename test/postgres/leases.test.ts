@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../src/db/clock.ts";
-import { acquireLease, withLease } from "../../src/db/lease.ts";
+import { acquireLease } from "../../src/db/lease.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { openPool } from "../support/pool.ts";
 import { holdLocks, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
@@ -12,10 +12,11 @@ test("leases with different names are held at the same time, and each has its ow
   const pool = await openPool(database());
   const clock = await createClock(pool, never);
   const rows = "SELECT name, holder, token::int, expires_at > now() AS held FROM simcat.leases ORDER BY name";
-  const take = <T>(name: string, work: () => Promise<T>) =>
-    withLease(pool, clock, { name, holder: `host:1 ${name}` }, work, never);
+  const take = (name: string) => acquireLease(pool, clock, { name, holder: `host:1 ${name}` }, async () => null, never);
 
-  const held = await take("sync 1/2", () => take("sync 2/2", () => database().query(rows)));
+  const taken = [await take("sync 1/2"), await take("sync 2/2")];
+  const held = await database().query(rows);
+  for (const { lease } of taken) await lease.release();
 
   expect(held).toEqual([
     { name: "sync 1/2", holder: "host:1 sync 1/2", token: 1, held: true },
