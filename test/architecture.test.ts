@@ -248,11 +248,10 @@ test("no name is declared in two files of src, so that a search for a name finds
 
 test("pool.query is used only where a role's own date and number settings cannot change the result", () => {
   const past = sources.filter(({ code }) => /\bpool\.query\b/.test(code)).map(({ path }) => path);
-  // One query reads a word, three read nothing, one reads a number as text, one names; the demo drops the schemas of its last tour.
+  // One query reads a word, three read nothing, one names; the demo drops the schemas of its last tour.
   expect(past).toEqual([
     "src/cli/demo.ts",
     "src/cli/offered-names.ts",
-    "src/db/clock.ts",
     "src/db/connect.ts",
     "src/db/lease.ts",
     "src/db/read/stream-rows.ts",

@@ -1,5 +1,5 @@
-import { ANSWER_MS, type Connection, oneRow, type Pool, retryTransient, within } from "./connect.ts";
-import { asDatabaseError } from "./db-errors.ts";
+import { ANSWER_MS, type Connection, oneRow, type Pool, within } from "./connect.ts";
+import { readSnapshot } from "./transaction.ts";
 
 /** The database's clock. All decisions use it, so a wrong local clock has no effect. */
 export interface DatabaseClock {
@@ -23,33 +23,22 @@ export const MACHINE_CLOCK: DatabaseClock = {
 
 const MAX_SAMPLES = 1_000;
 
-/** numeric, because the precision of a float8 depends on the role's extra_float_digits. */
-const SELECT_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::numeric::text AS now";
-
-interface NowRow {
-  /** Milliseconds since the epoch. */
-  readonly now: string;
-}
-
-/** The current time of the database. */
+/** The current time of the database, not later than it shows. The connection is in a transaction. */
 export async function readNow(connection: Connection): Promise<Date> {
-  return new Date(Number(oneRow(await connection.query<NowRow>(SELECT_NOW)).now));
+  return oneRow(await connection.query<{ now: Date }>(within(ANSWER_MS, "SELECT clock_timestamp() AS now"))).now;
 }
 
 /** @throws DatabaseError if the database does not answer in time */
 export async function createClock(pool: Pool, signal: AbortSignal): Promise<DatabaseClock> {
   const samples: { readonly takenAt: number; readonly offset: number }[] = [];
-  const takeSample = async () => {
-    const { now } = oneRow(await pool.query<NowRow>(within(ANSWER_MS, SELECT_NOW)));
+  const takeSample = async (connection: Connection) => {
+    const now = await readNow(connection);
     const takenAt = performance.now();
     // Content that seems to have been read later than it was may count as settled too early.
-    samples.push({ takenAt, offset: Number(now) - takenAt });
+    samples.push({ takenAt, offset: now.getTime() - takenAt });
     if (samples.length > MAX_SAMPLES) samples.shift();
   };
-  const sample = (until: AbortSignal) =>
-    retryTransient(takeSample, until, { onWait: (error) => pool.announceOutage(error) }).catch((error) => {
-      throw asDatabaseError("reading the database's clock", error);
-    });
+  const sample = (until: AbortSignal) => readSnapshot(pool, "reading the database's clock", takeSample, until);
   await sample(signal);
   // The newest sample before the moment: if the machine slept after it, a later offset would shift the moment forward.
   const at = (monotonic: number) => {
