@@ -94,3 +94,8 @@ export const setExcluded = (columns: readonly string[]) =>
 
 /** Start of the version that follows this row. It is later than the row's own start, even if the clock stops or is set back. */
 export const nextVersionStart = (row: string) => `greatest(now(), ${row}.changed_at + interval '1 microsecond')`;
+
+/** Copies rows to the history of a table with these columns, ended by this run. `row` is one of the rows of `from`. */
+export const supersede = (kind: "library" | "scenario", columns: readonly string[], row: string, from: string) => `
+  INSERT INTO simcat.${kind}_history (${columns.join(", ")}, valid_from, valid_to, superseded_by)
+  SELECT ${prefixed(row, columns)}, ${row}.changed_at, ${nextVersionStart(row)}, $run_id::int8 FROM ${from}`;

@@ -10,6 +10,7 @@ import {
   nextVersionStart,
   prefixed,
   setExcluded,
+  supersede,
   toArrays,
   unnest,
   versionedNames,
@@ -61,7 +62,6 @@ const NOTHING_SAVED = {
   resultCount: null,
 } as const;
 
-const LIBRARY_COLUMNS = allNamesOf(libraries);
 const SENT = namesOf(libraryColumns).join(", ");
 const LIBRARY_VERSIONED = versionedNames(libraryColumns);
 const LIBRARY_IN_PLACE = inPlaceNames(libraryColumns);
@@ -73,11 +73,6 @@ const unlessRejected = (origin: "listing" | "metadata", json: string) =>
     .filter((column) => column.change !== "key" && column.origin === origin)
     .map(({ name }) => `CASE WHEN ${json} IS NULL AND NOT is_new THEN (old).${name} ELSE ${name} END AS ${name}`)
     .join(", ");
-
-/** Copies the stored row `row` to history, ended by this run. */
-export const supersedeLibrary = (row: string, from: string) => `
-  INSERT INTO simcat.library_history (${LIBRARY_COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
-  SELECT ${prefixed(row, LIBRARY_COLUMNS)}, ${row}.changed_at, ${nextVersionStart(row)}, $run_id::int8 FROM ${from}`;
 
 /**
  * Stores the rows of a batch of libraries, one array per column: a row that differs is superseded into history, a new one is
@@ -104,7 +99,7 @@ WITH sent AS (
     is_new OR (${prefixed("i", LIBRARY_VERSIONED)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_VERSIONED)}) AS changed,
     (${prefixed("i", LIBRARY_IN_PLACE)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_IN_PLACE)}) AS in_place
   FROM incoming i
-), superseded AS (${supersedeLibrary("(old)", "diff WHERE changed AND NOT is_new")}
+), superseded AS (${supersede("library", allNamesOf(libraries), "(old)", "diff WHERE changed AND NOT is_new")}
 ), written AS (
   INSERT INTO simcat.libraries (owner, library_name, ${LIBRARY_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
   SELECT owner, library_name, ${LIBRARY_STORED.join(", ")}, now(),

@@ -3,12 +3,12 @@ import { formatKey, keyText } from "../../key.ts";
 import type { FailedLibrary, LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import type { Lease } from "../lease.ts";
+import { libraries } from "../schema.ts";
 import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
 import type { TransactionOptions } from "../transaction.ts";
-import { nextVersionStart } from "./columns.ts";
+import { allNamesOf, nextVersionStart, supersede } from "./columns.ts";
 import { LIBRARY_EVENT } from "./event-sql.ts";
 import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
-import { supersedeLibrary } from "./save-libraries.ts";
 import { type RejectTest, saveListingRejects } from "./save-rejects.ts";
 
 interface ListingWriterTools {
@@ -82,7 +82,6 @@ export class ListingWriter {
     const counts = await this.#save(marked, counting, refusal, async (connection, libraries) => {
       const keys = keyArrays(libraries);
       const { rowCount } = await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
-      await connection.query(FORGIVE(keys));
       await connection.query(RESOLVE_REJECTS(keys));
       return rowCount ?? 0;
     });
@@ -104,10 +103,9 @@ export class ListingWriter {
       const listed_text = textArray(some.map(({ lastModified }) => lastModified));
       return connection.query(UPSERT_LISTED({ ...keyArrays(some.map(({ key }) => key)), listed_text, seen_at }));
     });
-    await this.#save(changes.restored, options, options.operation, async (connection, keys) => {
-      await connection.query(RESTORE_LIBRARIES({ ...keyArrays(keys), run_id: runId }));
-      await connection.query(OWE_RESTORED({ ...keyArrays(keys), seen_at }));
-    });
+    await this.#save(changes.restored, options, options.operation, (connection, keys) =>
+      connection.query(RESTORE_LIBRARIES({ ...keyArrays(keys), run_id: runId, seen_at })),
+    );
     await this.#save(changes.holdsEnded, options, options.operation, (connection, keys) =>
       connection.query(END_HOLDS(keyArrays(keys))),
     );
@@ -161,36 +159,39 @@ ON CONFLICT (owner, library_name) DO UPDATE
   SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,
     settles_at = NULL, suspect_reads = 0`);
 
-/** Removes or restores libraries and supersedes their rows. Their live scenarios go or return with them: their rows are not touched. */
-const moveLibraries = (kind: "removed" | "returned") => {
+/**
+ * Removes or restores libraries, supersedes their rows, and sets columns of `library_sync`. Their live scenarios go or return with them:
+ * their rows are not touched.
+ */
+const moveLibraries = (kind: "removed" | "returned", state: string) => {
   const [condition, removedAt, sign] =
     kind === "removed" ? ["IS NULL", nextVersionStart("l"), "-"] : ["IS NOT NULL", "NULL", ""];
   return statement(`
 WITH moved AS (
   SELECT l.* FROM unnest($owner::text[], $library_name::text[]) AS g(owner, library_name)
   JOIN simcat.libraries l USING (owner, library_name) WHERE l.removed_at ${condition}
-), superseded AS (${supersedeLibrary("m", "moved m")}
+), superseded AS (${supersede("library", allNamesOf(libraries), "m", "moved m")}
 ), happened AS (
   INSERT INTO simcat.events (${LIBRARY_EVENT})
   SELECT ${nextVersionStart("m")}, $run_id::int8, '${kind}', m.owner, m.library_name, m.last_modified_at,
     ${sign}coalesce(m.file_size_bytes, 0), ${sign}coalesce(y.scenario_count, 0), ${sign}coalesce(y.result_count, 0)
   FROM moved m LEFT JOIN simcat.library_sync y USING (owner, library_name)
+), recorded AS (
+  UPDATE simcat.library_sync y SET ${state} FROM ${ofKeys("y")}
 )
 UPDATE simcat.libraries l SET removed_at = ${removedAt}, changed_at = ${nextVersionStart("l")}, run_id = $run_id::int8
 FROM moved m WHERE (l.owner, l.library_name) = (m.owner, m.library_name)`);
 };
 
-export const REMOVE_LIBRARIES = moveLibraries("removed");
-export const RESTORE_LIBRARIES = moveLibraries("returned");
-
-const OWE_RESTORED = statement(`
-UPDATE simcat.library_sync y SET reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($seen_at::float8)
-FROM ${ofKeys("y")}`);
-
 /** A library that is no longer listed is neither read nor held. */
-const FORGIVE = statement(`
-UPDATE simcat.library_sync y SET reread_reason = NULL, failures = 0, last_error = NULL, removal_held_at = NULL
-FROM ${ofKeys("y")}`);
+export const REMOVE_LIBRARIES = moveLibraries(
+  "removed",
+  "reread_reason = NULL, failures = 0, last_error = NULL, removal_held_at = NULL",
+);
+export const RESTORE_LIBRARIES = moveLibraries(
+  "returned",
+  "reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($seen_at::float8)",
+);
 
 const FORGET = statement(`DELETE FROM simcat.library_sync y USING ${ofKeys("y")}`);
 

@@ -9,6 +9,7 @@ import {
   prefixed,
   scenarioColumns,
   setExcluded,
+  supersede,
   unnest,
   versionedNames,
 } from "./columns.ts";
@@ -27,7 +28,6 @@ import { differencesSql, IS_INITIAL, SCENARIO_EVENT } from "./event-sql.ts";
 
 const SCENARIO_KEY = "owner, library_name, scenario_id";
 const SCENARIO_COLUMNS = allNamesOf(scenarios);
-const READ_COLUMNS = namesOf(scenarioColumns);
 const SCENARIO_VERSIONED = versionedNames(scenarioColumns);
 const SCENARIO_IN_PLACE = inPlaceNames(scenarioColumns);
 const SCENARIO_STORED = [...SCENARIO_VERSIONED, ...SCENARIO_IN_PLACE];
@@ -60,11 +60,6 @@ const eachStored = (condition = "") => `
     WHERE (s.owner, s.library_name) = (lib.owner, lib.library_name)${condition} OFFSET 0
   ) AS stored`;
 
-/** Copies the stored rows `d.old` to history, ended by this run. */
-const supersedeScenarios = (from: string) => `
-  INSERT INTO simcat.scenario_history (${SCENARIO_COLUMNS.join(", ")}, valid_from, valid_to, superseded_by)
-  SELECT ${prefixed("(d.old)", SCENARIO_COLUMNS)}, (d.old).changed_at, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM ${from}`;
-
 /** Where the scenarios are: in arrays (a batch of libraries in memory) or in the staging table (one long list). */
 type ScenarioLocation = ScenarioSet["kind"];
 
@@ -90,11 +85,13 @@ const perLocation = (sqlFor: (location: ScenarioLocation) => string) => ({
 
 const ORD = { name: "ord", type: { name: "int4" } } as const;
 
-/** The scenarios that were read, with the position of their library. */
-const READ: Readonly<Record<ScenarioLocation, string>> = {
-  memory: `SELECT r.* FROM ${unnest([ORD, ...scenarioColumns])} AS r(ord, ${READ_COLUMNS.join(", ")})`,
-  staged: `SELECT 1 AS ord, ${READ_COLUMNS.join(", ")} FROM simcat.scenario_staging WHERE stage = $stage`,
-};
+/** These columns of the scenarios that were read, with the position of their library. */
+const readColumns = (columns: typeof scenarioColumns): Readonly<Record<ScenarioLocation, string>> => ({
+  memory: `SELECT * FROM ${unnest([ORD, ...columns])} AS r(ord, ${namesOf(columns).join(", ")})`,
+  staged: `SELECT 1 AS ord, ${namesOf(columns).join(", ")} FROM simcat.scenario_staging WHERE stage = $stage`,
+});
+const READ = readColumns(scenarioColumns);
+const READ_IDS = readColumns(scenarioColumns.filter(({ change }) => change === "key"));
 
 /** Stores the scenarios of libraries that have no stored scenario. */
 export const INSERT_SCENARIOS = perLocation(
@@ -137,7 +134,7 @@ WITH ${LIB}, loading AS (
   FULL JOIN (
     SELECT lib.ord, (stored.old).scenario_id, stored.old FROM ${eachStored()}
   ) AS s USING (ord, scenario_id)
-), superseded AS (${supersedeScenarios("matched d WHERE d.is_read AND d.changed AND NOT d.is_new")}
+), superseded AS (${supersede("scenario", SCENARIO_COLUMNS, "(d.old)", "matched d WHERE d.is_read AND d.changed AND NOT d.is_new")}
 ), written AS (
   INSERT INTO simcat.scenarios (${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
   SELECT ${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, now(),
@@ -165,12 +162,6 @@ SELECT count(*) FILTER (WHERE is_new) AS inserted,
 FROM lib LEFT JOIN matched USING (ord) GROUP BY ord ORDER BY ord`,
 );
 
-/** These statements take only the ids of the scenarios that were read. */
-const READ_IDS: Readonly<Record<ScenarioLocation, string>> = {
-  memory: "SELECT r.ord, r.scenario_id FROM unnest($ord::int4[], $scenario_id::int8[]) AS r(ord, scenario_id)",
-  staged: "SELECT 1 AS ord, scenario_id FROM simcat.scenario_staging WHERE stage = $stage",
-};
-
 const REMOVAL = ["changed_at", "removed_at", "run_id"];
 const KEPT = SCENARIO_COLUMNS.filter((name) => !REMOVAL.includes(name));
 
@@ -196,7 +187,7 @@ WITH ${LIB}, matched AS MATERIALIZED (
     SELECT s AS old FROM simcat.scenarios s
     WHERE (s.owner, s.library_name, s.scenario_id) = (m.owner, m.library_name, m.scenario_id) LIMIT 1
   ) AS found WHERE m.is_gone
-), superseded AS (${supersedeScenarios("gone d")}
+), superseded AS (${supersede("scenario", SCENARIO_COLUMNS, "(d.old)", "gone d")}
 ), written AS (
   INSERT INTO simcat.scenarios (${[...KEPT, ...REMOVAL].join(", ")})
   SELECT ${prefixed("(d.old)", KEPT)}, ${nextVersionStart("(d.old)")}, ${nextVersionStart("(d.old)")}, $run_id::int8 FROM gone d
