@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { LostLeaseError } from "../errors.ts";
 import type { DatabaseClock } from "./clock.ts";
 import { type Connection, type Pool, retryTransient, within } from "./connect.ts";
+import { isFinished } from "./runs.ts";
 import { LEASE_MS, type LeaseRequest, RENEW_MS, takeLease } from "./take-lease.ts";
 import { type TransactionOptions, withTransaction } from "./transaction.ts";
 
@@ -18,10 +19,6 @@ WHERE name = $1 AND token = $2`;
 
 /** The right to write, which one run holds, or `prune`. Each slice has its own. */
 export type Lease = Awaited<ReturnType<typeof acquireLease>>["lease"];
-
-interface LastOptions extends TransactionOptions<void> {
-  readonly isDone: (connection: Connection) => Promise<boolean>;
-}
 
 /**
  * Takes the lease, and renews it until it is released. If another run holds it, watches whether that run renews it, and
@@ -65,14 +62,14 @@ export async function acquireLease<S>(
     write: <T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>) =>
       withTransaction(pool, { ...options, fence: { name, token } }, work, lost.signal),
     /**
-     * The run's last transaction, which also releases the lease. If the token has changed, `isDone` must find out whether
-     * an earlier attempt, whose COMMIT was not answered, was committed.
+     * The last transaction of a run, which also releases the lease. If the token has changed, the run's row says whether an earlier
+     * attempt, whose COMMIT was not answered, was committed.
      * @throws LostLeaseError if the token has changed and nothing was committed
      */
-    async end({ isDone, ...options }: LastOptions, write: (connection: Connection) => Promise<void>): Promise<void> {
+    async end(runId: number, options: TransactionOptions<void>, write: (connection: Connection) => Promise<void>) {
       const last = async (connection: Connection) => {
         const { rowCount } = await connection.query(RELEASE, [name, token]);
-        if (rowCount === 0 && !(await isDone(connection))) throw new LostLeaseError();
+        if (rowCount === 0 && !(await isFinished(connection, runId))) throw new LostLeaseError();
         if (rowCount !== 0) await write(connection);
       };
       // Not `lost`: after a COMMIT whose answer was lost, another run may take the lease before the repetition finds it done.

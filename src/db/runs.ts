@@ -52,23 +52,16 @@ interface RunStart extends RunRequest {
   readonly version: string;
 }
 
-const SELECT_RESTARTED =
-  "SELECT (extract(epoch FROM max(backfill_since)) * 1000)::float8 AS at FROM simcat.sync_runs WHERE restart";
-
 const INSERT_RUN = statement(`
 INSERT INTO simcat.sync_runs (kind, trigger, scope, allow_removals, restart, backfill_since, status, version)
-VALUES ($kind, $trigger, $scope, $allowRemovals, $restart, to_timestamp($since::float8), 'running', $version) RETURNING id`);
+VALUES ($kind, $trigger, $scope, $allowRemovals, $restart, to_timestamp($since::float8), 'running', $version)
+RETURNING id, (SELECT extract(epoch FROM max(backfill_since)) * 1000 FROM simcat.sync_runs WHERE restart)::float8 AS "restartedAt"`);
 
 /** Writes the run's row. `restartedAt` is when the newest `--restart` of any scope before it began, in database ms. */
-export async function insertRun(
-  connection: Connection,
-  { selection, backfillSince, ...start }: RunStart,
-): Promise<{ readonly id: number; readonly restartedAt: number | null }> {
-  const { at } = oneRow(await connection.query<{ at: number | null }>(SELECT_RESTARTED));
+export async function insertRun(connection: Connection, { selection, backfillSince, ...start }: RunStart) {
   const since = backfillSince === null ? null : backfillSince / 1000;
   const row = { ...start, scope: toScope(selection), since };
-  const { id } = oneRow(await connection.query<{ id: number }>(INSERT_RUN(row)));
-  return { id, restartedAt: at };
+  return oneRow(await connection.query<{ id: number; restartedAt: number | null }>(INSERT_RUN(row)));
 }
 
 /** Deletes the row of a run that had nothing to do, or of an attempt whose COMMIT was not answered. */

@@ -2,15 +2,7 @@ import { hostname } from "node:os";
 import type { Connection } from "../db/connect.ts";
 import { acquireLease } from "../db/lease.ts";
 import { leaseOf } from "../db/lease-names.ts";
-import {
-  deleteRun,
-  finishRun,
-  insertRun,
-  isFinished,
-  isGood,
-  readSyncCounts,
-  readUnfinishedBackfill,
-} from "../db/runs.ts";
+import { deleteRun, finishRun, insertRun, isGood, readSyncCounts, readUnfinishedBackfill } from "../db/runs.ts";
 import { moveBack } from "../db/store/move-back.ts";
 import { ListingWriter } from "../db/store/save-listing.ts";
 import { saveOutcomes } from "../db/store/save-outcomes.ts";
@@ -193,9 +185,7 @@ async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status 
 async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promise<RunResult> {
   const { lease, id, totals } = run;
   if (outcome.error instanceof UsageError) {
-    await lease.end({ operation: "deleting the run", isDone: async () => false }, (connection) =>
-      deleteRun(connection, id),
-    );
+    await lease.write({ operation: "deleting the run" }, (connection) => deleteRun(connection, id));
     throw outcome.error;
   }
   const summary = totals.toSummary(run, outcome, durationMs);
@@ -203,8 +193,7 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
   try {
     // The run has already waited for this server.
     const patience = outcome.status === "database_failed" ? { retryForMs: 1_000 } : {};
-    const isDone = (connection: Connection) => isFinished(connection, id);
-    await lease.end({ operation: "finishing the run", isDone, ...patience }, (connection) =>
+    await lease.end(id, { operation: "finishing the run", ...patience }, (connection) =>
       finishRun(connection, summary, totals.listing),
     );
     return { summary, error: outcome.error };

@@ -32,11 +32,11 @@ test("a run whose lease is locked names the session that locks it, not one that 
   const { rows } = await locking.query("SELECT pg_backend_pid() AS pid");
   const waiting = pool.query("UPDATE simcat.leases SET holder = 'other'");
   await untilSession(database().query, WAITS_FOR_LOCK);
-  const options = { operation: "storing", lockTimeoutMs: 100, lockAttempts: 1, isDone: async () => false };
+  const options = { operation: "storing", lockTimeoutMs: 100, lockAttempts: 1 };
   const named = { message: expect.stringContaining(`simcat.leases is locked by session ${rows[0].pid} (`) };
 
   await expect(lease.write(options, async () => {})).rejects.toMatchObject(named);
-  await expect(lease.end(options, async () => {})).rejects.toMatchObject(named);
+  await expect(lease.end(1, options, async () => {})).rejects.toMatchObject(named);
 
   await locking.query("ROLLBACK");
   await waiting;

@@ -78,7 +78,11 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/sync/run.ts": [
     ["an interrupted restart trusts the hashes", "? backfillSince : restartedAt", "? backfillSince : null"],
-    ["a wrong command line leaves a run row", "deleteRun(connection, id),", "Promise.resolve(void deleteRun),"],
+    [
+      "a wrong command line leaves a run row",
+      "(connection) => deleteRun(connection, id)",
+      "async () => void deleteRun",
+    ],
     ["a run of a part takes the snapshot", "|| !isEverything(request.selection)) return;", ") return;"],
   ],
   "src/db/store/scenario-statements.ts": [
