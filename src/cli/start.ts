@@ -66,9 +66,7 @@ export async function start(context: Context): Promise<number> {
       const headers = { "content-type": "application/json; charset=utf-8" };
       return { status: status.ready ? 200 : 503, body: `${JSON.stringify(toReadyJson(status))}\n`, headers };
     },
-    "/metrics": async () => {
-      return { body: await metrics.scrape(await readStatus()), headers: { "content-type": metrics.contentType } };
-    },
+    "/metrics": async () => metrics.scrape(await readStatus()),
   };
   const onError = (error: unknown) =>
     log.error({ code: "http_failed", error: String(error) }, "a request could not be answered");

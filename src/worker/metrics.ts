@@ -8,18 +8,16 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 const seconds = (at: Date) => at.getTime() / 1000;
 
-/** Whether this program cannot read the runs, because their schema is older. */
-const isUnreadable = ({ basics }: WorkerStatus) => basics !== null && basics.lastGoodRun === undefined;
-
 /** By name: the help, and the value in a status. A gauge whose value is null is absent. */
 const GAUGES: Readonly<Record<string, readonly [help: string, read: (status: WorkerStatus) => number | null]>> = {
   last_success_timestamp_seconds: [
     "When the last good run of all libraries ended; 0 before the first, absent while that is unknown.",
-    (status) => (isUnreadable(status) ? null : seconds(status.basics?.lastGoodRun?.finishedAt ?? new Date(0))),
+    ({ sinceGoodRunMs, basics }) =>
+      sinceGoodRunMs === undefined ? null : seconds(basics?.lastGoodRun?.finishedAt ?? new Date(0)),
   ],
   seconds_since_last_success: [
     "Time since the last good run of all libraries ended; +Inf before the first, absent while that is unknown.",
-    (status) => (isUnreadable(status) ? null : (status.sinceGoodRunMs ?? Number.POSITIVE_INFINITY) / 1000),
+    ({ sinceGoodRunMs: ms }) => (ms === undefined ? null : (ms ?? Number.POSITIVE_INFINITY) / 1000),
   ],
   complete_as_of_timestamp_seconds: [
     "The time as of which the copy is complete, as in simcat_report.data_complete_as_of; absent while there is none.",
@@ -153,15 +151,14 @@ export function createMetrics(version: string) {
       pausedUntil = Math.max(pausedUntil, performance.now() + event.waitMs);
       count.rate_limit_wait_seconds_total.inc(Math.max(0, pausedUntil - from) / 1000);
     },
-    /** Sets the gauges, and returns the text of a scrape. */
-    scrape(status: WorkerStatus): Promise<string> {
+    /** Sets the gauges, and answers a scrape. */
+    async scrape(status: WorkerStatus) {
       for (const { gauge, read } of gauges) {
         const value = read(status);
         if (value === null) gauge.remove();
         else gauge.set(value);
       }
-      return registry.metrics();
+      return { body: await registry.metrics(), headers: { "content-type": registry.contentType } };
     },
-    contentType: registry.contentType,
   };
 }

@@ -66,12 +66,12 @@ export function createStatusReader(
     const last = basics?.lastGoodRun;
     if (last && firstSeen.runId !== last.id) firstSeen = { runId: last.id, at: performance.now() };
     const msSince = (at: Date) => (basics === null ? 0 : basics.now().getTime() - at.getTime());
-    const sinceEndMs = last ? msSince(last.finishedAt ?? last.startedAt) : null;
     // If the database's clock was set back, the run seems to end in the future.
-    const sinceGoodRunMs = sinceEndMs === null ? null : Math.max(sinceEndMs, performance.now() - firstSeen.at);
+    const sinceEndMs = last && Math.max(msSince(last.finishedAt ?? last.startedAt), performance.now() - firstSeen.at);
+    const sinceGoodRunMs = basics === null ? null : sinceEndMs;
     const lateAfterMs = schedule.lateAfterMs();
     const isLate = (at: Date) => msSince(at) > lateAfterMs;
-    const isStale = sinceGoodRunMs !== null && sinceGoodRunMs > lateAfterMs;
+    const isStale = (sinceGoodRunMs ?? 0) > lateAfterMs;
     const isProgressing = performance.now() - (state.current?.progressAt ?? Number.NEGATIVE_INFINITY) <= stuckAfterMs;
     let ready = true;
     const reasons: StatusReason[] = [];
@@ -115,7 +115,7 @@ export function createStatusReader(
       now: new Date(),
       nextRun: schedule.next(),
       intervalMs: schedule.intervalMs(),
-      /** Time since the last good run ended; null before the first, and while it is unknown. */
+      /** Time since the last good run ended; null before the first, undefined while the schema is older than this program. */
       sinceGoodRunMs,
     };
   };

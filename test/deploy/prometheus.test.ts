@@ -56,7 +56,7 @@ test("each alert has a case in which it fires and one in which it does not", () 
 
 test("the rules ask only for metrics that the worker has", async () => {
   const figures = figuresOf({ completeAsOf: new Date() });
-  const scrape = await createMetrics("1.2.3").scrape({ ...emptyStatus, figures });
+  const { body: scrape } = await createMetrics("1.2.3").scrape({ ...emptyStatus, figures });
   const asked = rules.flatMap(({ expr }) => expr.match(/simcat_\w+(?:\{(?:status|reason)="\w+"\})?/g) ?? []);
   expect(asked.length).toBeGreaterThan(9);
   expect(asked.filter((metric) => !scrape.includes(`\n${metric}`))).toEqual([]);
