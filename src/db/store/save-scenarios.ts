@@ -5,13 +5,7 @@ import type { TextParsers } from "../../parse-values.ts";
 import type { Connection } from "../connect.ts";
 import { byPosition, int4Array, keyArrays } from "../statement.ts";
 import { scenarioColumns, toArrays } from "./columns.ts";
-import {
-  DELETE_ABSENCES,
-  INSERT_SCENARIOS,
-  MARK_MISSING,
-  MERGE_SCENARIOS,
-  type MergedScenarios,
-} from "./scenario-statements.ts";
+import { INSERT_SCENARIOS, MARK_MISSING, MERGE_SCENARIOS, type MergedScenarios } from "./scenario-statements.ts";
 
 /** The facts and rules that storing needs beyond the content. */
 export interface SaveContext {
@@ -92,14 +86,12 @@ async function markMissing(
 ) {
   const decisions = merged.map((list) => decideMissing(list, guard));
   let removals = decisions.map(() => ({ removed: 0, removedResults: 0 }));
-  if (decisions.some(({ mark, withheld }) => mark !== "none" || withheld !== null)) {
+  const hasMissing = decisions.some(({ mark, withheld }) => mark !== "none" || withheld !== null);
+  if (hasMissing || merged.some(([{ hadAbsences }]) => hadAbsences)) {
     const marks = decisions.map(({ mark }) => mark);
     const withheld = decisions.map((decision) => decision.withheld !== null);
-    removals = (await connection.query(MARK_MISSING[location]({ ...parameters, marks, withheld }))).rows;
-  }
-  if (merged.some(([{ hadAbsences }]) => hadAbsences)) {
     const whole = merged.map(([{ isPartial }]) => !isPartial);
-    await connection.query(DELETE_ABSENCES[location]({ ...parameters, whole }));
+    removals = (await connection.query(MARK_MISSING[location]({ ...parameters, marks, withheld, whole }))).rows;
   }
   return byPosition(decisions, removals).map(([{ withheld }, removal]) => ({ ...removal, withheld }));
 }

@@ -167,8 +167,9 @@ const KEPT = SCENARIO_COLUMNS.filter((name) => !REMOVAL.includes(name));
 
 /**
  * For the live scenarios that the read lacks, `$marks` has a word for each library: `all` are marked as removed, only the
- * `confirmed` ones, or `none`. The others are recorded if `$withheld` is true. MATERIALIZED stops the planner from pushing the
- * filter into the join and choosing a nested loop.
+ * `confirmed` ones, or `none`. The others are recorded if `$withheld` is true. Of the absences that earlier runs recorded, a read that is
+ * `$whole` deletes all others, and a partial one those that are listed again. MATERIALIZED stops the planner from pushing the filter into
+ * the join and choosing a nested loop.
  */
 export const MARK_MISSING = perLocation(
   (location) => `
@@ -201,20 +202,13 @@ WITH ${LIB}, matched AS MATERIALIZED (
   INSERT INTO simcat.scenario_absences (${SCENARIO_KEY}, run_id)
   SELECT owner, library_name, scenario_id, $run_id::int8 FROM missing m WHERE NOT is_gone AND ($withheld::bool[])[m.ord]
   ON CONFLICT (${SCENARIO_KEY}) DO UPDATE SET run_id = excluded.run_id
+), settled AS (
+  DELETE FROM simcat.scenario_absences a USING lib
+  WHERE (a.owner, a.library_name) = (lib.owner, lib.library_name) AND a.run_id <> $run_id::int8
+    AND CASE WHEN ($whole::bool[])[ord]
+      THEN NOT (($withheld::bool[])[ord] AND EXISTS (SELECT FROM missing m WHERE (m.ord, m.scenario_id) = (lib.ord, a.scenario_id) AND NOT is_gone))
+      ELSE EXISTS (SELECT FROM matched m WHERE (m.ord, m.scenario_id) = (lib.ord, a.scenario_id) AND m.is_read) END
 )
 SELECT count(gone.ord) AS removed, count(*) FILTER (WHERE ${isResultSql("(gone.old)")}) AS "removedResults"
 FROM lib LEFT JOIN gone USING (ord) GROUP BY ord ORDER BY ord`,
-);
-
-/**
- * Deletes the absences that earlier runs recorded: all of a library that was read completely, and otherwise those of scenarios
- * that are listed again.
- */
-export const DELETE_ABSENCES = perLocation(
-  (location) => `
-WITH ${LIB}
-DELETE FROM simcat.scenario_absences a USING lib
-WHERE (a.owner, a.library_name) = (lib.owner, lib.library_name) AND a.run_id <> $run_id::int8
-  AND (($whole::bool[])[lib.ord] OR EXISTS (
-    SELECT FROM (${READ_IDS[location]}) AS r WHERE r.ord = lib.ord AND r.scenario_id = a.scenario_id))`,
 );
