@@ -48,7 +48,7 @@ export async function compareFields(
   const key = { owner: listed.key.owner, library_name: listed.key.name };
   const absent = metadata?.absent ?? [];
   const ofMetadata = SELECT_METADATA_FIELDS({ ...key, absent });
-  const { rows } = absent.length === 0 ? { rows: [] } : await connection.query<{ field: MetadataField }>(ofMetadata);
+  const { rows } = await connection.query<{ field: MetadataField }>(ofMetadata);
   const fields = rows.map(({ field }) => field);
   if (lacked.length === 0) return { metadata: fields, scenarios: [] };
   const read =

@@ -1,4 +1,5 @@
-import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import { is } from "drizzle-orm";
+import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { ContentError } from "../../errors.ts";
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError, isLockTimeout, mayComeFromRows } from "../db-errors.ts";
@@ -44,17 +45,8 @@ DELETE FROM simcat.${name} WHERE false`;
 }
 
 /** The database refuses these statements if a table, a key, a column or a privilege is missing or differs, or if a table is locked. */
-const PROBE = [
-  schema.libraries,
-  schema.libraryHistory,
-  schema.librarySync,
-  schema.scenarios,
-  schema.scenarioHistory,
-  schema.scenarioAbsences,
-  schema.scenarioStaging,
-  schema.events,
-  schema.rejects,
-]
+const PROBE = Object.values(schema)
+  .filter((table) => is(table, PgTable))
   .map(probe)
   .join(";");
 

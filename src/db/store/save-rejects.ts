@@ -101,8 +101,7 @@ async function saveRejects(
   otherKinds: readonly RejectKind[],
 ): Promise<string[]> {
   const counting = COUNT_OPEN({ ...keyArrays(keys), kinds: otherKinds });
-  const { rows: open } =
-    keys.length === 0 ? { rows: [] } : await connection.query<LibraryKey & { open: number }>(counting);
+  const { rows: open } = await connection.query<LibraryKey & { open: number }>(counting);
   const taken = new Map(open.map((row) => [keyText(row), row.open]));
   const kept = new Map<string, Reject>();
   for (const reject of rejects) {
@@ -144,10 +143,7 @@ function indexable(key: LibraryKey | null): LibraryKey | null {
 
 /** Cuts a payload to MAX_PAYLOAD_BYTES of UTF-8, never within a character, and escapes NUL, which Postgres refuses. */
 function cut(payload: string): string {
-  const text = payload.replaceAll("\0", "\\u0000").toWellFormed();
-  const bytes = Buffer.from(text);
-  if (bytes.length <= MAX_PAYLOAD_BYTES) return text;
-  let end = MAX_PAYLOAD_BYTES;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return bytes.toString("utf8", 0, end);
+  const bytes = Buffer.from(payload.replaceAll("\0", "\\u0000").toWellFormed());
+  // A streaming decoder keeps back the bytes of a character that is not complete.
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, MAX_PAYLOAD_BYTES), { stream: true });
 }
