@@ -2,8 +2,8 @@ import type { SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
   acquireLease,
   createClock,
+  createListingWriter,
   createValueParsers,
-  ListingWriter,
   readSnapshot,
   readStored,
   saveOutcomes,
@@ -27,9 +27,9 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
   try {
     const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
     const news = { restored: [], holdsEnded: [], rejects: [], isOver: null, seenAt: listedAt };
-    const writer = new ListingWriter({ lease, runId: 1, mask: (text) => text });
+    const writer = createListingWriter({ lease, runId: 1, mask: (text) => text });
     await writer.saveListing({ newDates: changed.map((one) => one.listed), ...news });
-    if (writer.failed.length > 0) throw new Error("the database refused a library of the listing");
+    if (writer.failed().length > 0) throw new Error("the database refused a library of the listing");
     const outcomes = (async function* () {
       for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
     })();

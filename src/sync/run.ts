@@ -4,7 +4,7 @@ import { acquireLease } from "../db/lease.ts";
 import { leaseOf } from "../db/lease-names.ts";
 import { deleteRun, finishRun, insertRun, isGood, readSyncCounts, readUnfinishedBackfill } from "../db/runs.ts";
 import { moveBack } from "../db/store/move-back.ts";
-import { ListingWriter } from "../db/store/save-listing.ts";
+import { createListingWriter } from "../db/store/save-listing.ts";
 import { saveOutcomes } from "../db/store/save-outcomes.ts";
 import { saveSnapshot } from "../db/store/save-snapshot.ts";
 import { readSnapshot } from "../db/transaction.ts";
@@ -108,13 +108,13 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const writer = new ListingWriter({ lease, runId: run.id, mask });
+  const writer = createListingWriter({ lease, runId: run.id, mask });
   totals.counts.librariesRemoved = await writer.markRemovals(removals);
   const unrecorded = await writer.saveListing(toListingChanges(planned));
   if (unrecorded !== null) totals.add({ kind: "unrecorded", key: null, message: unrecorded });
 
   const stop = new AbortController();
-  const outcomes = readLibraries(run, planned, writer.failed, stop, signal);
+  const outcomes = readLibraries(run, planned, writer.failed(), stop, signal);
   const { maxRemoved } = settings;
   const { allowRemovals: allowed } = request;
   const guard = (numbers: Omit<ScenarioFacts, "maxRemoved" | "allowed">) =>

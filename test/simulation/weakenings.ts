@@ -73,7 +73,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ["libraries of incomplete listings dilute the share", "sync_runs WHERE listing_complete", "sync_runs"],
   ],
   "src/db/store/save-listing.ts": [
-    ["holds are not recorded", "await this.#save(held, holding,", "await this.#save(held.slice(0, 0), holding,"],
+    ["holds are not recorded", "await save(held, holding,", "await save(held.slice(0, 0), holding,"],
     ["a refused library ends the record of the listing", "error } of refused) {", "error } of refused) { throw error;"],
   ],
   "src/sync/run.ts": [

@@ -48,84 +48,16 @@ export interface ListingChanges {
 const ROWS_AT_ONCE = 10_000;
 
 /** Writes what a listing says about libraries. If the database refuses rows of a library, only that library fails. */
-export class ListingWriter {
-  readonly #tools: ListingWriterTools;
-  readonly #failed = new Map<string, FailedLibrary>();
-
-  constructor(tools: ListingWriterTools) {
-    this.#tools = tools;
-  }
-
-  /** The libraries whose rows were refused. They must not be read: the next run would not know that their bookmark is unsettled. */
-  get failed(): FailedLibrary[] {
-    return [...this.#failed.values()];
-  }
-
-  /**
-   * Marks libraries as removed, and records which removals are held.
-   * @returns how many were marked
-   * @throws DatabaseError if no hold could be recorded: the next run would judge the removals among the libraries that this one adds
-   */
-  async markRemovals({ marked, listedOnly, held, heldSince }: Removals): Promise<number> {
-    const { runId } = this.#tools;
-    const held_since = heldSince === null ? null : heldSince / 1000;
-    const holding = { operation: "recording that removals are held" };
-    const holds = await this.#save(held, holding, "recording that its removal is held", (connection, keys) =>
-      connection.query(HOLD({ ...keyArrays(keys), held_since })),
-    );
-    const [refused] = this.#failed.values();
-    if (refused !== undefined && holds.length === 0 && heldSince === null)
-      throw new DatabaseError(`${formatKey(refused.key)}: ${refused.message}; so nothing was stored`);
-    const marking = { operation: "marking removed libraries" };
-    const refusal = "marking the library as removed";
-    const counting = { ...marking, afterLostCommit: Math.max };
-    const counts = await this.#save(marked, counting, refusal, async (connection, libraries) => {
-      const keys = keyArrays(libraries);
-      const { rowCount } = await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
-      await connection.query(RESOLVE_REJECTS(keys));
-      return rowCount ?? 0;
-    });
-    await this.#save(listedOnly, marking, refusal, async (connection, libraries) => {
-      const keys = keyArrays(libraries);
-      await connection.query(FORGET(keys));
-      await connection.query(RESOLVE_REJECTS(keys));
-    });
-    return counts.reduce((sum, count) => sum + count, 0);
-  }
-
-  /** Saves a listing. @returns why the database refused its rejects; null if it did not */
-  async saveListing(changes: ListingChanges): Promise<string | null> {
-    const { lease, runId, mask } = this.#tools;
-    const { rejects, isOver } = changes;
-    const seen_at = changes.seenAt / 1000;
-    const options = { operation: "recording the listing" };
-    await this.#save(changes.newDates, options, options.operation, (connection, some) => {
-      const listed_text = textArray(some.map(({ lastModified }) => lastModified));
-      return connection.query(UPSERT_LISTED({ ...keyArrays(some.map(({ key }) => key)), listed_text, seen_at }));
-    });
-    await this.#save(changes.restored, options, options.operation, (connection, keys) =>
-      connection.query(RESTORE_LIBRARIES({ ...keyArrays(keys), run_id: runId, seen_at })),
-    );
-    await this.#save(changes.holdsEnded, options, options.operation, (connection, keys) =>
-      connection.query(END_HOLDS(keyArrays(keys))),
-    );
-    // Rejects are written together, because each of them may resolve others.
-    const together = rejects.length > 0 || isOver !== null ? [rejects] : [];
-    const { refused } = await saveInHalves(together, lease, options, (connection) =>
-      saveListingRejects(connection, runId, rejects, isOver),
-    );
-    const [refusal] = refused.map(({ error }) => mask(refusedByDatabase(options.operation, error).message));
-    return refusal ?? null;
-  }
+export function createListingWriter({ lease, runId, mask }: ListingWriterTools) {
+  const failed = new Map<string, FailedLibrary>();
 
   /** @returns the results of the transactions. `refusal` begins the message of a library whose rows are refused */
-  async #save<T extends LibraryKey | ListedLibrary, Result>(
+  async function save<T extends LibraryKey | ListedLibrary, Result>(
     items: Iterable<T>,
     options: TransactionOptions<Result>,
     refusal: string,
     work: (connection: Connection, some: readonly T[]) => Promise<Result>,
   ): Promise<Result[]> {
-    const { lease, mask } = this.#tools;
     const results: Result[] = [];
     for (const some of inBatches(items, ROWS_AT_ONCE)) {
       const { written, refused } = await saveInHalves(some, lease, options, work);
@@ -133,11 +65,70 @@ export class ListingWriter {
       for (const { item, error } of refused) {
         const named: LibraryKey | ListedLibrary = item;
         const key = "key" in named ? named.key : named;
-        this.#failed.set(keyText(key), refusedByDatabase(refusal, error).toFailedLibrary(key, mask));
+        failed.set(keyText(key), refusedByDatabase(refusal, error).toFailedLibrary(key, mask));
       }
     }
     return results;
   }
+  return {
+    /** The libraries whose rows were refused. They must not be read: the next run would not know that their bookmark is unsettled. */
+    failed: () => [...failed.values()],
+
+    /**
+     * Marks libraries as removed, and records which removals are held.
+     * @returns how many were marked
+     * @throws DatabaseError if no hold could be recorded: the next run would judge the removals among the libraries that this one adds
+     */
+    async markRemovals({ marked, listedOnly, held, heldSince }: Removals): Promise<number> {
+      const held_since = heldSince === null ? null : heldSince / 1000;
+      const holding = { operation: "recording that removals are held" };
+      const holds = await save(held, holding, "recording that its removal is held", (connection, keys) =>
+        connection.query(HOLD({ ...keyArrays(keys), held_since })),
+      );
+      const [refused] = failed.values();
+      if (refused !== undefined && holds.length === 0 && heldSince === null)
+        throw new DatabaseError(`${formatKey(refused.key)}: ${refused.message}; so nothing was stored`);
+      const marking = { operation: "marking removed libraries" };
+      const refusal = "marking the library as removed";
+      const counting = { ...marking, afterLostCommit: Math.max };
+      const counts = await save(marked, counting, refusal, async (connection, libraries) => {
+        const keys = keyArrays(libraries);
+        const { rowCount } = await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
+        await connection.query(RESOLVE_REJECTS(keys));
+        return rowCount ?? 0;
+      });
+      await save(listedOnly, marking, refusal, async (connection, libraries) => {
+        const keys = keyArrays(libraries);
+        await connection.query(FORGET(keys));
+        await connection.query(RESOLVE_REJECTS(keys));
+      });
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+
+    /** Saves a listing. @returns why the database refused its rejects; null if it did not */
+    async saveListing(changes: ListingChanges): Promise<string | null> {
+      const { rejects, isOver } = changes;
+      const seen_at = changes.seenAt / 1000;
+      const options = { operation: "recording the listing" };
+      await save(changes.newDates, options, options.operation, (connection, some) => {
+        const listed_text = textArray(some.map(({ lastModified }) => lastModified));
+        return connection.query(UPSERT_LISTED({ ...keyArrays(some.map(({ key }) => key)), listed_text, seen_at }));
+      });
+      await save(changes.restored, options, options.operation, (connection, keys) =>
+        connection.query(RESTORE_LIBRARIES({ ...keyArrays(keys), run_id: runId, seen_at })),
+      );
+      await save(changes.holdsEnded, options, options.operation, (connection, keys) =>
+        connection.query(END_HOLDS(keyArrays(keys))),
+      );
+      // Rejects are written together, because each of them may resolve others.
+      const together = rejects.length > 0 || isOver !== null ? [rejects] : [];
+      const { refused } = await saveInHalves(together, lease, options, (connection) =>
+        saveListingRejects(connection, runId, rejects, isOver),
+      );
+      const [refusal] = refused.map(({ error }) => mask(refusedByDatabase(options.operation, error).message));
+      return refusal ?? null;
+    },
+  };
 }
 
 function* inBatches<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
