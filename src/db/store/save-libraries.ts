@@ -31,12 +31,10 @@ export async function saveLibraries(
   const differing = batch.filter((library) => !library.isSame);
   const merged = await mergeLibraries(connection, differing, context);
   const counts = await saveScenarios(connection, merged, context);
-  const withRejects = batch.filter(({ rejects, mayHaveRejects }) => rejects.length > 0 || mayHaveRejects);
-  if (withRejects.length > 0) {
-    const keys = withRejects.map(({ listed }) => listed.key);
-    const rejects = withRejects.flatMap((library) => library.rejects);
-    await saveContentRejects(connection, context.runId, keys, rejects);
-  }
+  const withRejects = batch.flatMap(({ listed, rejects, mayHaveRejects }) =>
+    rejects.length > 0 || mayHaveRejects ? { key: listed.key, rejects } : [],
+  );
+  if (withRejects.length > 0) await saveContentRejects(connection, context.runId, withRejects);
   const changed = new Set(merged.flatMap(({ library, isChanged }) => (isChanged ? [library] : [])));
   const saved = batch.map((library): SavedLibrary => {
     const scenarios = counts.get(library) ?? { ...NOTHING_SAVED, unchanged: library.scenarios.count };

@@ -172,7 +172,7 @@ async function saveFailures(
   const unrecorded = await record(failures, "writing its row of library_sync", updateFailures);
   const refused = new Set(unrecorded.map(({ key }) => key));
   const rejected = failures.filter(({ key, rejects }) => rejects.length > 0 && !refused.has(key));
-  return [...unrecorded, ...(await record(rejected, "recording its rejects", saveFailedRejects))];
+  return [...unrecorded, ...(await record(rejected, "recording its rejects", saveContentRejects))];
 }
 
 /**
@@ -191,14 +191,6 @@ function updateFailures(connection: Connection, runId: number, failures: readonl
   const keys = keyArrays(failures.map(({ key }) => key));
   return connection.query(RECORD_FAILURE({ ...keys, error: textArray(errors), run_id: runId }));
 }
-
-const saveFailedRejects = (connection: Connection, runId: number, failures: readonly FailedLibrary[]) =>
-  saveContentRejects(
-    connection,
-    runId,
-    failures.map(({ key }) => key),
-    failures.flatMap(({ rejects }) => rejects),
-  );
 
 function refusesAll(refusals: readonly unknown[]): DatabaseError {
   const cause = refusals.at(-1);

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { keyText } from "../../key.ts";
-import { type LibraryKey, MAX_KEY_BYTES, type Reject, type RejectKind } from "../../model.ts";
+import { type FailedLibrary, type LibraryKey, MAX_KEY_BYTES, type Reject, type RejectKind } from "../../model.ts";
 import { type Connection, oneRow } from "../connect.ts";
 import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
 
@@ -82,9 +82,10 @@ export async function saveListingRejects(
 export async function saveContentRejects(
   connection: Connection,
   runId: number,
-  keys: readonly LibraryKey[],
-  rejects: readonly Reject[],
+  libraries: readonly Pick<FailedLibrary, "key" | "rejects">[],
 ): Promise<void> {
+  const keys = libraries.map(({ key }) => key);
+  const rejects = libraries.flatMap((library) => library.rejects);
   const kept = await saveRejects(connection, runId, keys, rejects, ["listing"]);
   await connection.query(RESOLVE_CONTENT_REJECTS({ ...keyArrays(keys), kept }));
 }
