@@ -111,28 +111,21 @@ export class Pool extends pg.Pool {
  */
 export async function connect(url: string, options: ConnectOptions, signal: AbortSignal): Promise<Pool> {
   const pool = new Pool(url, options);
+  const statement = within(ANSWER_MS, "SELECT current_setting('server_encoding') AS encoding");
+  const attempt = () => unlessAborted(pool.query<{ encoding: string }>(statement), signal);
+  const { retryForMs = CONNECT_FOR_MS } = options;
+  const onWait = (error: unknown) => pool.announceOutage(error);
   try {
-    if ((await readEncoding(pool, options.retryForMs ?? CONNECT_FOR_MS, signal)) === "UTF8") return pool;
+    const answer = await retryTransient(attempt, signal, { retryForMs, onWait, slowAfterMs: ANNOUNCE_AFTER_MS });
+    if (oneRow(answer).encoding === "UTF8") return pool;
     throw new ConfigurationError(
       "the database's encoding is not UTF8, so it cannot hold every name the service may send",
       { hint: "create one with ENCODING 'UTF8'" },
     );
   } catch (error) {
     await disconnect(pool);
-    throw error;
-  }
-}
-
-async function readEncoding(pool: Pool, retryForMs: number, signal: AbortSignal): Promise<string> {
-  const statement = within(ANSWER_MS, "SELECT current_setting('server_encoding') AS encoding");
-  const attempt = () => unlessAborted(pool.query<{ encoding: string }>(statement), signal);
-  const onWait = (error: unknown) => pool.announceOutage(error);
-  try {
-    const answer = await retryTransient(attempt, signal, { retryForMs, onWait, slowAfterMs: ANNOUNCE_AFTER_MS });
-    return oneRow(answer).encoding;
-  } catch (error) {
     signal.throwIfAborted();
-    throw databaseError("connecting to the database", error);
+    throw error instanceof ConfigurationError ? error : databaseError("connecting to the database", error);
   }
 }
 
