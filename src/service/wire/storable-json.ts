@@ -17,7 +17,7 @@ export function findUnstorable(source: string, value: unknown, isPlain = false):
     return { code: "too_deep", path: "", reason: `the item nests deeper than ${MAX_DEPTH} levels` };
   }
   if (isPlain) return null;
-  if (escapesBadText(source)) {
+  if (BAD_ESCAPE.test(source)) {
     return errorAt("bad_text", findBadText(value), "a NUL or half of a surrogate pair");
   }
   return mayExceedNumeric(source) ? findWideNumber(source) : null;
@@ -62,28 +62,17 @@ function findBadText(value: unknown, path = ""): string | null {
   return null;
 }
 
-const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
-const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|.)/g;
+/** Begins an escape `\u`. A backslash that is escaped itself begins none. */
+const ESCAPE = String.raw`(?<!\\)(?:\\\\)*\\u`;
 
 /**
- * True if well-formed JSON text escapes a NUL or half of a surrogate pair. It checks the text instead of the values,
- * because jsonb refuses such an escape even under a key that a later equal key overrides.
+ * An escaped NUL, or half of a surrogate pair without the other half. It checks the text instead of the values, because
+ * jsonb refuses such an escape even under a key that a later equal key overrides.
  */
-function escapesBadText(source: string): boolean {
-  if (!SUSPECT_ESCAPE.test(source)) return false;
-  /** Where an escaped high half ended; -1 if the last escape was not one. */
-  let highEnd = -1;
-  for (const match of source.matchAll(ESCAPE)) {
-    const unit = match[1] === undefined ? -1 : Number.parseInt(match[1], 16);
-    const isLow = unit >= 0xdc00 && unit <= 0xdfff;
-    if (isLow !== (highEnd === match.index)) return true;
-    if (unit === 0) return true;
-    highEnd = unit >= 0xd800 && unit <= 0xdbff ? match.index + match[0].length : -1;
-    // A high half must be followed by an escape, which the next turn of the loop checks.
-    if (highEnd !== -1 && source[highEnd] !== "\\") return true;
-  }
-  return false;
-}
+const BAD_ESCAPE = new RegExp(
+  String.raw`${ESCAPE}(?:0000|d[89ab]..(?!\\ud[c-f]))|(?<!${ESCAPE}d[89ab]..)${ESCAPE}d[c-f]`,
+  "i",
+);
 
 /** Deeper nesting is rejected, because code that recurses over JSON could overflow its stack. */
 const MAX_DEPTH = 500;
@@ -146,16 +135,13 @@ function mayExceedNumeric(source: string): boolean {
 
 /** True if Postgres' `numeric` can hold the number. */
 export function fitsNumeric(numeral: string): boolean {
-  const match = NUMERAL.exec(numeral);
-  if (match === null) return false;
-  const [, , whole = "", fraction = "", power = "0"] = match;
-  const exponent = Number(power);
-  if (Math.abs(exponent) > MAX_EXPONENT) return false;
-  if (fraction.length - exponent > MAX_DIGITS_AFTER) return false;
-  const digits = whole + fraction;
-  let first = 0;
-  while (digits[first] === "0") first++;
-  return first === digits.length || whole.length - first + exponent <= MAX_DIGITS_BEFORE;
+  const [, , , fraction = "", power = "0"] = NUMERAL.exec(numeral) ?? [];
+  const { digits, exponent } = new Decimal(numeral);
+  return (
+    Math.abs(Number(power)) <= MAX_EXPONENT &&
+    fraction.length - Number(power) <= MAX_DIGITS_AFTER &&
+    digits.replace("-", "").length + exponent <= MAX_DIGITS_BEFORE
+  );
 }
 
 /** The exact number of a JSON numeral, the same for all of its spellings: `digits` × 10 ^ `exponent`. */
