@@ -4,7 +4,8 @@ import type { StopSignal } from "../async.ts";
 import { ContentError } from "../errors.ts";
 import type { LibraryKey, Listing, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import { FailedGet, type GetRequest, get } from "./http/get.ts";
-import { type HttpContext, type HttpOptions, openHttpContext } from "./http/http-context.ts";
+import { type HttpContext, openHttpContext } from "./http/http-context.ts";
+import type { HttpOptions } from "./http/http-options.ts";
 import { parseDeferred } from "./http/http-request.ts";
 import { maskReject, toContentError, toListingError } from "./service-errors.ts";
 import type { ByteSource } from "./wire/json-array.ts";
@@ -12,7 +13,7 @@ import { type KeyFilter, readListing } from "./wire/wire-listing.ts";
 import { readMetadata } from "./wire/wire-metadata.ts";
 import { readScenarioList } from "./wire/wire-scenarios.ts";
 
-export type { ServiceEvent } from "./http/http-context.ts";
+export type { ServiceEvent } from "./http/http-options.ts";
 
 /** The Simulation Cloud service, read only (specification 4). */
 export type Service = ReturnType<typeof openService>;

@@ -1,22 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError, toError } from "../../errors.ts";
+import type { HttpOptions, HttpTiming } from "./http-options.ts";
 
-/** The connections to the service, directly or through a proxy. */
-export interface ConnectionPool {
-  readonly dispatcher: Dispatcher;
-  /** The variable that names the proxy, once a request uses it; null without a proxy. */
-  proxyVariable(): ProxySetting["variable"] | null;
-}
-
-interface ConnectionPoolOptions {
+interface ConnectionPoolOptions
+  extends Pick<HttpOptions, "concurrency" | "requestTimeoutMs" | "environment">,
+    Pick<HttpTiming, "keepAliveMs"> {
   readonly origin: string;
-  readonly concurrency: number;
-  readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept. */
-  readonly keepAliveMs: number;
-  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from here. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 interface ProxySetting {
@@ -47,7 +37,7 @@ function bypassesProxy(hostname: string): boolean {
   return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost\.?)$/i.test(hostname);
 }
 
-function loadProxySetting(protocol: string, environment: ConnectionPoolOptions["environment"]): ProxySetting | null {
+function loadProxySetting(protocol: string, environment: HttpOptions["environment"]): ProxySetting | null {
   const variable = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
   const value = environment[variable.toLowerCase()] || environment[variable] || "";
   if (value === "") return null;
@@ -57,7 +47,8 @@ function loadProxySetting(protocol: string, environment: ConnectionPoolOptions["
   return { variable, url };
 }
 
-export function openConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
+/** Opens the connections to the service, directly or through a proxy. */
+export function openConnectionPool(options: ConnectionPoolOptions) {
   const { origin, concurrency, requestTimeoutMs, keepAliveMs, environment } = options;
   const poolSettings = {
     connections: concurrency,
@@ -101,11 +92,15 @@ export function openConnectionPool(options: ConnectionPoolOptions): ConnectionPo
 
   const { protocol, hostname } = new URL(origin);
   const proxy = loadProxySetting(protocol, environment);
-  const dispatcher =
+  const dispatcher: Dispatcher =
     proxy === null || bypassesProxy(hostname)
       ? new Pool(origin, { ...poolSettings, connectTimeout: requestTimeoutMs })
       : openProxyAgent(proxy);
-  return { dispatcher, proxyVariable: () => usedVariable };
+  return {
+    dispatcher,
+    /** The variable that names the proxy, once a request uses it; null without a proxy. */
+    proxyVariable: () => usedVariable,
+  };
 }
 
 /** The connections to a proxy through which undici's ProxyAgent opens its tunnels. */

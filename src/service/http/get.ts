@@ -2,6 +2,7 @@ import { type StopSignal, sleep } from "../../async.ts";
 import { InvalidResponse } from "../wire/item-checks.ts";
 import { AttemptFailure, isRetryableStatus, isThrottled, type ResponseHead } from "./attempt-failure.ts";
 import type { HttpContext } from "./http-context.ts";
+import type { HttpOptions, HttpTiming } from "./http-options.ts";
 import { InFlightRequest } from "./http-request.ts";
 import type { RequestTarget } from "./limiter.ts";
 import { HttpResponse, quoteBody } from "./response.ts";
@@ -88,14 +89,8 @@ export async function get<T>(
   }
 }
 
-export interface RetryPolicy {
-  /** Attempts after the first. */
-  readonly maxRetries: number;
-  /** The longest Retry-After to wait for. */
-  readonly maxRetryWaitMs: number;
-  readonly backoffBaseMs: number;
-  readonly maxBackoffMs: number;
-}
+export type RetryPolicy = Pick<HttpOptions, "maxRetries" | "maxRetryWaitMs"> &
+  Pick<HttpTiming, "backoffBaseMs" | "maxBackoffMs">;
 
 /** The failed attempt, as far as the decision needs it. */
 export type FailedAttempt = Pick<AttemptFailure, "kind" | "status" | "retryAfterMs">;

@@ -1,18 +1,10 @@
 import { MAX_TIMER_MS, type StopSignal, sleep } from "../../async.ts";
-import { isThrottled } from "./attempt-failure.ts";
-
-interface LimiterOptions {
-  /** The most requests in flight. */
-  readonly concurrency: number;
-  /** The most requests per second; null for no limit. */
-  readonly maxRps: number | null;
-  /** Throttling cuts the concurrency at most once in this time. */
-  readonly cutEveryMs: number;
-}
+import { isThrottled, type ResponseHead } from "./attempt-failure.ts";
+import type { HttpOptions, HttpTiming, Operation } from "./http-options.ts";
 
 /** What a GET asks for. */
 export interface RequestTarget {
-  readonly operation: "listing" | "metadata" | "scenarios";
+  readonly operation: Operation;
   readonly path: string;
   /** The listing, or a library: its metadata and its scenarios are one resource. */
   readonly resource: string;
@@ -27,34 +19,13 @@ export interface RequestTarget {
 
 type PausedTarget = Pick<RequestTarget, "resource" | "hasWaited">;
 
-/** Decides when requests may be sent: in order, a limited number at once, evenly spaced, and none during a pause. */
-export interface Limiter {
-  /**
-   * Resolves when this request may be sent; `release` must follow. A paused resource waits outside of the
-   * queue. Rejects with the signal's reason.
-   */
-  acquire(target: PausedTarget, signal: StopSignal): Promise<void>;
-  release(): void;
-  /** True during a pause of all requests or of this one's resource. */
-  isPaused(target: PausedTarget): boolean;
-  onSuccess(sentAt: number): void;
-  /**
-   * Adapts the limits to a response by which the service asked for a wait, and starts its pause. `waitMs` is the Retry-After;
-   * null if there is none that simcat will wait for. Returns true if all requests pause.
-   */
-  onThrottled(target: RequestTarget, head: { status: number; sentAt: number }, waitMs: number | null): boolean;
-  /** Number of successful requests since the limiter was created. */
-  successes(): number;
-  /** Since when the service asks for waits without a success; null if it does not. */
-  throttledSince(): number | null;
-  /** Stops the timer, so that nothing keeps the process alive. */
-  close(): void;
-}
-
 /** Two resources that ask for a pause within this time mean the service, not one library. */
 const PAUSE_WINDOW_MS = 30_000;
 
-export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOptions): Limiter {
+type LimiterOptions = Pick<HttpOptions, "concurrency" | "maxRps"> & Pick<HttpTiming, "cutEveryMs">;
+
+/** Decides when requests may be sent: in order, a limited number at once, evenly spaced, and none during a pause. */
+export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOptions) {
   const adaptive = createAdaptiveConcurrency(concurrency, cutEveryMs);
   const pacer = createPacer(maxRps);
   const queue = new Set<() => void>();
@@ -135,22 +106,35 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
   }
 
   return {
-    async acquire(target, signal) {
+    /**
+     * Resolves when this request may be sent; `release` must follow. A paused resource waits outside of the
+     * queue. Rejects with the signal's reason.
+     */
+    async acquire(target: PausedTarget, signal: StopSignal): Promise<void> {
       for (let ms = resourcePauseMs(target); ms > 0; ms = resourcePauseMs(target)) await sleep(ms, signal);
       return enqueue(signal);
     },
-    release() {
+    release(): void {
       inFlight--;
       admit();
     },
-    isPaused: (target) => performance.now() < pausedUntil || resourcePauseMs(target) > 0,
-    onSuccess(sentAt) {
+    /** True during a pause of all requests or of this one's resource. */
+    isPaused: (target: PausedTarget) => performance.now() < pausedUntil || resourcePauseMs(target) > 0,
+    onSuccess(sentAt: number): void {
       successes++;
       throttledSince = null;
       adaptive.onSuccess();
       pacer.onSuccess(sentAt, performance.now());
     },
-    onThrottled(target, { status, sentAt }, waitMs) {
+    /**
+     * Adapts the limits to a response by which the service asked for a wait, and starts its pause. `waitMs` is the Retry-After;
+     * null if there is none that simcat will wait for. Returns true if all requests pause.
+     */
+    onThrottled(
+      target: RequestTarget,
+      { status, sentAt }: Pick<ResponseHead, "status" | "sentAt">,
+      waitMs: number | null,
+    ): boolean {
       const now = performance.now();
       throttledSince ??= now;
       const othersAsked = waitMs !== null && pauseResource(target, waitMs, now);
@@ -163,8 +147,11 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
       pauseAll(now + waitMs);
       return true;
     },
+    /** Number of successful requests since the limiter was created. */
     successes: () => successes,
+    /** Since when the service asks for waits without a success; null if it does not. */
     throttledSince: () => throttledSince,
+    /** Stops the timer, so that nothing keeps the process alive. */
     close: () => cancelTimer(),
   };
 }
@@ -202,20 +189,6 @@ export function createAdaptiveConcurrency(concurrency: number, cutEveryMs: numbe
   };
 }
 
-/**
- * Spaces the starts of requests by AIMD. There is no spacing until the service throttles (429, 503). After that a throttled
- * request cuts the rate and each success raises it a little. In balance, about one request in twenty is throttled.
- * Times are of `performance.now()`.
- */
-export interface Pacer {
-  /** Milliseconds between the starts of two requests; 0 for no limit. */
-  spacing(): number;
-  onSuccess(sentAt: number, now: number): void;
-  onThrottled(sentAt: number, now: number, status: number): void;
-  /** Forgets the measured rate, because no request starts during a pause. */
-  onPause(): void;
-}
-
 /** The rate is measured over this number of successes, and over at least this time. */
 const WINDOW_SUCCESSES = 16;
 const MIN_WINDOW_MS = 50;
@@ -235,8 +208,14 @@ const THRESHOLD_CUT = 0.8;
 const MIN_RATE_AFTER_429 = 0.1;
 const MIN_RATE_AFTER_503 = 5;
 
-/** `maxRps` is SIMCAT_MAX_RPS. */
-export function createPacer(maxRps: number | null): Pacer {
+export type Pacer = ReturnType<typeof createPacer>;
+
+/**
+ * Spaces the starts of requests by AIMD. There is no spacing until the service throttles (429, 503). After that a throttled
+ * request cuts the rate and each success raises it a little. In balance, about one request in twenty is throttled.
+ * Times are of `performance.now()`. `maxRps` is SIMCAT_MAX_RPS.
+ */
+export function createPacer(maxRps: number | null) {
   const minSpacing = maxRps === null ? 0 : 1000 / maxRps;
   /** When the latest requests succeeded. */
   const successes: number[] = [];
@@ -262,8 +241,9 @@ export function createPacer(maxRps: number | null): Pacer {
   }
 
   return {
+    /** Milliseconds between the starts of two requests; 0 for no limit. */
     spacing: () => Math.max(minSpacing, 1000 / rate),
-    onSuccess(sentAt, now) {
+    onSuccess(sentAt: number, now: number): void {
       successes.push(now);
       if (successes.length > WINDOW_SUCCESSES) successes.shift();
       if (rate === Number.POSITIVE_INFINITY) return;
@@ -275,7 +255,7 @@ export function createPacer(maxRps: number | null): Pacer {
       streak++;
       rate *= 1 + RATE_GROWTH * Math.max(1, streak / LONG_STREAK);
     },
-    onThrottled(sentAt, now, status) {
+    onThrottled(sentAt: number, now: number, status: number): void {
       if (sentAt < changedAt) return;
       if (rate === Number.POSITIVE_INFINITY) {
         changeRate(measuredRate(), now);
@@ -292,7 +272,8 @@ export function createPacer(maxRps: number | null): Pacer {
       changeRate(Math.max(minRate, rate / 2), now);
       threshold = threshold === Number.POSITIVE_INFINITY ? rate : Math.max(rate, threshold * THRESHOLD_CUT);
     },
-    onPause() {
+    /** Forgets the measured rate, because no request starts during a pause. */
+    onPause(): void {
       successes.length = 0;
     },
   };
