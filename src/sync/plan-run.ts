@@ -67,18 +67,18 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   const compareStored = async (connection: Connection | null) => {
     const planner = createPlanner(listing.libraries, parseStored, context, selection);
     if (connection !== null) await streamStored(connection, planner.addStored, "tables", slice);
+    const plan = planner.finish();
     const isJudged = connection !== null && !slice;
     /** Open rejects of earlier listings. */
     const openRejects = isJudged ? await countListingRejects(connection, blindSince) : { open: 0, later: 0 };
-    return { planner, openRejects };
+    const decision = await checkRemovals(connection, settings, { ...request, selection }, { listing, plan });
+    return { plan, openRejects, ...decision };
   };
-  const { planner, openRejects } =
+  const compared =
     pool === null
       ? await compareStored(null)
       : await readSnapshot(pool, "reading what is stored", compareStored, signal);
-  const plan = planner.finish();
-  const decision = await checkRemovals(tools, { ...request, selection }, { listing, plan }, signal);
-  return { listing, listedAt, asOf, blindSince, plan, openRejects, ...decision };
+  return { listing, listedAt, asOf, blindSince, ...compared };
 }
 
 /**
@@ -88,10 +88,10 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
  * that it adds would lower the share of those removals.
  */
 async function checkRemovals(
-  { pool, settings }: PlanTools,
+  connection: Connection | null,
+  { maxRemoved }: RunSettings,
   { selection, allowRemovals }: PlanRequest,
   { listing, plan }: { readonly listing: Listing; readonly plan: Plan },
-  signal: AbortSignal,
 ) {
   const complete = listing.incomplete === null;
   const isSlice = selection.slice !== undefined;
@@ -99,13 +99,10 @@ async function checkRemovals(
   const { missing, unheld, unheldElsewhere, heldElsewhere, heldSince } = plan;
   // A slice that shares nothing with the listing may be a small one.
   const live =
-    pool !== null && isSlice && plan.live.listed === 0
-      ? await readSnapshot(pool, "counting live libraries", (connection) => countLive(connection, listing), signal)
-      : plan.live;
-  const readNumbers = (connection: Connection) => readRemovalNumbers(connection, heldSince);
+    connection !== null && isSlice && plan.live.listed === 0 ? await countLive(connection, listing) : plan.live;
   const numbers: RemovalNumbers =
-    pool !== null && canMark && missing.length + unheldElsewhere.length > 0
-      ? await readSnapshot(pool, "reading recent removals", readNumbers, signal)
+    connection !== null && canMark && missing.length + unheldElsewhere.length > 0
+      ? await readRemovalNumbers(connection, heldSince)
       : { peakLive: plan.live.count, gone: 0, cameBack: [] };
   const facts = {
     listedCount: listing.libraries.length + listing.libraries.elsewhere,
@@ -116,7 +113,7 @@ async function checkRemovals(
     heldBefore: missing.length - unheld.length,
     removedLately: countOthers(numbers, missing),
     peakLive: numbers.peakLive,
-    maxRemoved: settings.maxRemoved,
+    maxRemoved,
     allowed: allowRemovals,
     complete,
     isSlice,
@@ -128,10 +125,9 @@ async function checkRemovals(
   const isHeldElsewhere = canMark && unheldElsewhere.length > 0 && exceedsShare(everywhere);
   const held = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];
   const [marked, listedOnly] = verdict.kind === "pass" ? [missing, plan.listedOnly] : [[], []];
-  const sharesOlder = (connection: Connection) => listsOlder(connection, listing, heldSince ?? 0);
   const isShared =
-    pool !== null && heldSince !== null && live.listed > 0
-      ? await readSnapshot(pool, "comparing the listing with older libraries", sharesOlder, signal)
+    connection !== null && heldSince !== null && live.listed > 0
+      ? await listsOlder(connection, listing, heldSince)
       : live.listed > 0;
   /** The listing shares nothing with the copy as it was before removals were held, and `--allow-removals` does not apply. */
   const isForeign = verdict.kind !== "pass" && live.count > 0 && !isShared;
