@@ -26,7 +26,7 @@ export class DriftFinder {
   readonly #run: Run;
   readonly #libraries: ListedLibraries;
   /** All readers of a run share the answers, as far as they are answers of other libraries. By field. */
-  readonly #asked = new Map<string, { readonly at: number; readonly answer: Promise<PeerAnswer> }>();
+  readonly #asked = new Map<string, Promise<PeerAnswer>>();
 
   constructor(run: Run, libraries: ListedLibraries) {
     this.#run = run;
@@ -44,32 +44,25 @@ export class DriftFinder {
     const reasons: string[] = [];
     for (const lost of findLostFields(received, compared)) {
       const { key } = content.listed;
-      const testimony = isProven(lost) ? "none" : await this.#askPeers(lost, key, received.sentAt, signal);
+      const testimony = isProven(lost) ? "none" : await this.#askPeers(lost, key, signal);
       const reason = explainDrift(lost, testimony);
       if (reason !== null) reasons.push(reason);
     }
     return reasons.length === 0 ? null : reasons.join("; ");
   }
 
-  /**
-   * Asks whether the service still sends a field that the library `key` lost: reads other listed libraries that had it, until one
-   * has it. `sentAt`: when the first request for the library itself was sent, on the local monotonic clock.
-   */
-  async #askPeers(lost: LostField, key: LibraryKey, sentAt: number, signal: AbortSignal): Promise<Testimony> {
+  /** Asks whether the service still sends a field that the library `key` lost: other libraries that had it, until one has it. */
+  async #askPeers(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<Testimony> {
     const name = `${lost.of} ${lost.field}`;
-    for (;;) {
-      const last = this.#asked.get(name);
-      if (last !== undefined) {
-        const { testimony, of } = await last.answer;
-        // The service may drop the field during the run, so an answer that has it is good only for libraries requested before.
-        const isGood = testimony === "has" ? last.at >= sentAt : of.some((other) => other !== keyText(key));
-        if (isGood) return testimony;
-      }
-      if (this.#asked.get(name) !== last) continue;
-      const own = { at: performance.now(), answer: this.#ask(lost, key, signal) };
-      this.#asked.set(name, own);
-      return (await own.answer).testimony;
+    const earlier = this.#asked.get(name);
+    if (earlier !== undefined) {
+      const { testimony, of } = await earlier;
+      // The service may drop the field during the run, so an answer that has it proves nothing about later reads.
+      if (testimony !== "has" && of.some((other) => other !== keyText(key))) return testimony;
     }
+    const answer = this.#ask(lost, key, signal);
+    this.#asked.set(name, answer);
+    return (await answer).testimony;
   }
 
   async #ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<PeerAnswer> {

@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { group } from "d3-array";
 import type { Connection } from "../db/connect.ts";
 import { acquireLease } from "../db/lease.ts";
 import { leaseOf } from "../db/lease-names.ts";
@@ -10,7 +11,7 @@ import { saveSnapshot } from "../db/store/save-snapshot.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { LostLeaseError, toError, UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
-import type { Listing, Reject, WriteOutcome } from "../model.ts";
+import type { Listing, WriteOutcome } from "../model.ts";
 import { createValueParsers } from "../parse-values.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { HOUR_MS } from "../units.ts";
@@ -95,7 +96,8 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const { listing, plan, verdict, removals } = planned;
   totals.counts.librariesListed = listing.libraries.length + listing.libraries.elsewhere;
   totals.addRejects(listing.rejects);
-  for (const rejects of groupRejects(listing.rejects))
+  // Those that name no library form one group.
+  for (const rejects of group(listing.rejects, ({ key }) => key && keyText(key)).values())
     onEvent({ kind: "rejected", key: rejects[0]?.key ?? null, rejects });
   totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
   warnOfListing(totals, planned);
@@ -201,16 +203,4 @@ async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promis
     const unfinished = outcomeOfError(thrown);
     return { summary: totals.toSummary(run, unfinished, durationMs), error: unfinished.error };
   }
-}
-
-/** Groups rejects by their library; those of no library form one group. `Map.groupBy` needs Node 21. */
-function groupRejects(rejects: readonly Reject[]): Iterable<readonly Reject[]> {
-  const groups = new Map<string | null, Reject[]>();
-  for (const reject of rejects) {
-    const text = reject.key && keyText(reject.key);
-    const group = groups.get(text) ?? [];
-    groups.set(text, group);
-    group.push(reject);
-  }
-  return groups.values();
 }
