@@ -1,11 +1,4 @@
-import {
-  type FieldTable,
-  LIST_FIELDS,
-  type LibraryKey,
-  type Reject,
-  type RejectKind,
-  SCENARIO_FIELDS,
-} from "../../model.ts";
+import { type FieldTable, LIST_FIELDS, type Reject, SCENARIO_FIELDS } from "../../model.ts";
 
 /** The body is not the service's answer, so nothing in it may be stored. The message says what was received. */
 export class InvalidResponse extends Error {
@@ -78,16 +71,8 @@ export function hasPlaceholder(text: string): boolean {
   return PLACEHOLDER_FIELD.test(text);
 }
 
-/** Why an item cannot be stored: a `Reject` without its library. */
-export interface ItemError {
-  readonly code: string;
-  readonly path: string;
-  readonly reason: string;
-}
-
-export function rejectItem(key: LibraryKey | null, kind: RejectKind, error: ItemError, payload: string): Reject {
-  return { key, kind, code: error.code, path: error.path, reason: error.reason, payload };
-}
+/** Why an item cannot be stored. */
+export type ItemError = Pick<Reject, "code" | "path" | "reason">;
 
 /** Describes a value by its type, and never quotes it. */
 function describeType(value: unknown): string {

@@ -73,8 +73,11 @@ export interface ListItem {
   readonly isPlain: boolean;
 }
 
-function notAList(head: Buffer): InvalidResponse {
-  const advice = hasPlaceholder(head.toString("utf8")) ? `: ${MOCK_ADVICE}` : "";
+/** Enough to describe a response by. */
+const SNIFF_BYTES = 4096;
+
+function notAList(head: string): InvalidResponse {
+  const advice = hasPlaceholder(head) ? `: ${MOCK_ADVICE}` : "";
   return new InvalidResponse(`${describeResponse(head)} where a list belongs${advice}`);
 }
 
@@ -161,7 +164,7 @@ export function createArraySplitter() {
     if (phase === "start") {
       start = text.search(NOT_SPACE);
       if (start === -1) return items;
-      if (bytes[start] !== OPEN_LIST) throw notAList(bytes.subarray(start, start + SNIFF_BYTES));
+      if (bytes[start] !== OPEN_LIST) throw notAList(bytes.toString("utf8", start, start + SNIFF_BYTES));
       phase = "inside";
       start++;
     }
@@ -202,15 +205,9 @@ export function createArraySplitter() {
   return { push, end };
 }
 
-/** The number of bytes that `describeResponse` needs. */
-export const SNIFF_BYTES = 4096;
-
-/** Describes a response that is not the expected JSON by its first bytes, for an error message: `an HTML page`. */
-export function describeResponse(head: Buffer): string {
-  const text = head
-    .toString("utf8")
-    .replace(/^[ \t\r\n]+/, "")
-    .trimEnd();
+/** Describes a response that is not the expected JSON by its beginning, for an error message: `an HTML page`. */
+export function describeResponse(beginning: string): string {
+  const text = beginning.replace(/^[ \t\r\n]+/, "").trimEnd();
   if (text.startsWith("<")) return "an HTML page";
   if (text.startsWith("{")) return "an object";
   if (text.startsWith("[")) return "a list";

@@ -14,7 +14,6 @@ import {
   isJsonObject,
   type JsonObject,
   notAnObject,
-  rejectItem,
   wrongField,
 } from "./item-checks.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
@@ -68,7 +67,7 @@ export function createListingReader(defaultOwner: string | null, isKept: KeyFilt
   let repeated = 0;
 
   function reject(key: LibraryKey | null, error: ItemError, source: string): void {
-    rejects.push(rejectItem(key, "listing", error, source));
+    rejects.push({ key, kind: "listing", ...error, payload: source });
   }
 
   /** Rejects an entry that may be any stored library. */

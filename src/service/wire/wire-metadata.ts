@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField } from "../../model.ts";
+import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
 import {
   EXCERPT_BYTES,
   findWrongField,
@@ -10,10 +10,9 @@ import {
   isPlaceholder,
   MAX_ITEM_BYTES,
   MOCK_ADVICE,
-  rejectItem,
   TOO_LARGE,
 } from "./item-checks.ts";
-import { type ByteSource, describeResponse, isUnfinished, SNIFF_BYTES } from "./json-array.ts";
+import { type ByteSource, describeResponse, isUnfinished } from "./json-array.ts";
 import { findUnstorable } from "./storable-json.ts";
 
 /**
@@ -50,11 +49,8 @@ export function parseMetadata(key: LibraryKey, bytes: Buffer) {
     throw new InvalidResponse("an object without any field of library metadata");
   }
   if (isPlaceholder(object, METADATA_FIELDS)) throw new InvalidResponse(`an object of placeholders: ${MOCK_ADVICE}`);
-  const reject = (error: ItemError) => ({ metadata: null, rejects: [rejectItem(key, "metadata", error, source)] });
-  const unstorable = findUnstorable(source, object);
-  if (unstorable !== null) return reject(unstorable);
-  const wrong = findWrongField(object, METADATA_FIELDS);
-  if (wrong !== null) return reject(wrong);
+  const error = findUnstorable(source, object) ?? findWrongField(object, METADATA_FIELDS);
+  if (error !== null) return rejectMetadata(key, error, source);
   const absent: MetadataField[] = [];
   // Filled in place: to spread the values into another object took half of the time of this function.
   const metadata: Record<string, unknown> = { absent, source };
@@ -68,7 +64,12 @@ export function parseMetadata(key: LibraryKey, bytes: Buffer) {
 function rejectTooLarge(key: LibraryKey, beginning: Buffer) {
   const source = beginning.toString("utf8").trimStart();
   if (!source.startsWith("{")) throw notMetadata(source);
-  return { metadata: null, rejects: [rejectItem(key, "metadata", TOO_LARGE, source)] };
+  return rejectMetadata(key, TOO_LARGE, source);
+}
+
+function rejectMetadata(key: LibraryKey, error: ItemError, payload: string) {
+  const reject: Reject = { key, kind: "metadata", ...error, payload };
+  return { metadata: null, rejects: [reject] };
 }
 
 function parseBody(bytes: Buffer, text: string): unknown {
@@ -84,6 +85,5 @@ function parseBody(bytes: Buffer, text: string): unknown {
 }
 
 function notMetadata(source: string): InvalidResponse {
-  const head = Buffer.from(source.slice(0, SNIFF_BYTES));
-  return new InvalidResponse(`${describeResponse(head)} where library metadata belongs`);
+  return new InvalidResponse(`${describeResponse(source)} where library metadata belongs`);
 }

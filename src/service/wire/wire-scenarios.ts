@@ -18,7 +18,6 @@ import {
   isJsonObject,
   type JsonObject,
   notAnObject,
-  rejectItem,
   wrongField,
 } from "./item-checks.ts";
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
@@ -69,7 +68,7 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal
 
   function reject(error: ItemError, source: string): void {
     payloadChars += source.length;
-    rejects.push(rejectItem(key, "scenario", error, payloadChars > MAX_PAYLOAD_CHARS ? "" : source));
+    rejects.push({ key, kind: "scenario", ...error, payload: payloadChars > MAX_PAYLOAD_CHARS ? "" : source });
   }
 
   function readItem({ source, value, isPlain }: ListItem): Scenario | BadScenario {
