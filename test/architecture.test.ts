@@ -188,8 +188,8 @@ describe("the import rules", () => {
   test("see the files and their imports", () => {
     const run = sources.find(({ path }) => path === "src/sync/run.ts");
     expect(run?.imports).toContainEqual({ target: "src/db/lease.ts", isType: false });
-    const prepare = sources.find(({ path }) => path === "src/sync/plan-run.ts");
-    expect(prepare?.imports).toContainEqual({ target: "src/service/client.ts", isType: true });
+    const types = sources.find(({ path }) => path === "src/sync/run-types.ts");
+    expect(types?.imports).toContainEqual({ target: "src/service/client.ts", isType: true });
     const program = sources.find(({ path }) => path === "src/cli/program.ts");
     expect(program?.imports).toContainEqual({ target: "src/cli/sync.ts", isType: false });
     // Check that every import statement was parsed: their number equals the number of lines that begin one.

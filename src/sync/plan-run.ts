@@ -1,4 +1,3 @@
-import type { DatabaseClock } from "../db/clock.ts";
 import type { Connection, Pool } from "../db/connect.ts";
 import { listsOlder, type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
 import { parseStored, streamStored } from "../db/read/stored-libraries.ts";
@@ -7,29 +6,20 @@ import { countListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { keyText } from "../key.ts";
 import type { LibraryKey, Listing } from "../model.ts";
-import type { Selection } from "../run-summary.ts";
-import type { Service } from "../service/client.ts";
+import type { RunRequest } from "../run-summary.ts";
 import { isInSlice } from "../slice.ts";
 import { assertKnown } from "./assert-known.ts";
 import { exceedsShare, guardRemovals } from "./rules/guard.ts";
 import { createPlanner, type Plan } from "./rules/plan.ts";
 import { CACHE_MARGIN_MS } from "./rules/settle.ts";
-import type { RunSettings } from "./run-types.ts";
+import type { Run, RunSettings, RunTools } from "./run-types.ts";
 
-interface PlanTools {
-  readonly service: Service;
-  readonly clock: DatabaseClock;
+interface PlanTools extends Pick<RunTools, "service" | "clock" | "settings"> {
   /** Null if the database has no schema yet: nothing is stored. */
   readonly pool: Pool | null;
-  readonly settings: RunSettings;
 }
 
-interface PlanRequest {
-  readonly selection: Selection;
-  readonly allowRemovals: boolean;
-  /** In database ms; null for a sync. */
-  readonly backfillSince: number | null;
-}
+type PlanRequest = Pick<RunRequest, "selection" | "allowRemovals"> & Pick<Run, "backfillSince">;
 
 /** A listing, compared with what is stored. */
 export type PlannedRun = Awaited<ReturnType<typeof planRun>>;

@@ -111,9 +111,12 @@ export class RunTotals {
     return failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 
-  /** The summary of the run. Its row in `sync_runs`, the log, the printed summary and `--json` are made from it. */
+  /**
+   * The summary of the run. Its row in `sync_runs`, the log, the printed summary and `--json` are made from it. `mask` takes the
+   * secrets out of a message.
+   */
   toSummary(
-    { id, request, mask }: SummarizedRun,
+    { id, request, mask }: { id: number; request: Pick<RunRequest, "kind">; mask: (message: string) => string },
     { status, message }: Omit<RunOutcome, "error">,
     durationMs: number,
   ): RunSummary {
@@ -128,11 +131,4 @@ export class RunTotals {
       error: message === null ? null : mask(message),
     };
   }
-}
-
-interface SummarizedRun {
-  readonly id: number;
-  readonly request: Pick<RunRequest, "kind">;
-  /** Takes the secrets out of a message. */
-  readonly mask: (message: string) => string;
 }
