@@ -22,55 +22,30 @@ interface PeerAnswer {
 }
 
 /** Finds out whether the service has changed the shape of its answers. */
-export class DriftFinder {
-  readonly #run: Run;
-  readonly #libraries: ListedLibraries;
+export function createDriftFinder({ pool, lease, service }: Run, libraries: ListedLibraries) {
   /** All readers of a run share the answers, as far as they are answers of other libraries. By field. */
-  readonly #asked = new Map<string, Promise<PeerAnswer>>();
-
-  constructor(run: Run, libraries: ListedLibraries) {
-    this.#run = run;
-    this.#libraries = libraries;
-  }
-
-  /** Why content that lacks a field seems to have lost it; null if no stored row of the library has a value that would be lost. */
-  async explain(content: LibraryContent, received: ReceivedContent, signal: AbortSignal): Promise<string | null> {
-    const { pool, lease } = this.#run;
-    const operation = "comparing the fields of a library with its stored rows";
-    const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
-    const compared = await detectRefusedRows(lease, operation, (patience) =>
-      withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
-    );
-    const reasons: string[] = [];
-    for (const lost of findLostFields(received, compared)) {
-      const { key } = content.listed;
-      const testimony = isProven(lost) ? "none" : await this.#askPeers(lost, key, signal);
-      const reason = explainDrift(lost, testimony);
-      if (reason !== null) reasons.push(reason);
-    }
-    return reasons.length === 0 ? null : reasons.join("; ");
-  }
+  const asked = new Map<string, Promise<PeerAnswer>>();
 
   /** Asks whether the service still sends a field that the library `key` lost: other libraries that had it, until one has it. */
-  async #askPeers(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<Testimony> {
+  async function askPeers(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<Testimony> {
     const name = `${lost.of} ${lost.field}`;
-    const earlier = this.#asked.get(name);
+    const earlier = asked.get(name);
     if (earlier !== undefined) {
       const { testimony, of } = await earlier;
       // The service may drop the field during the run, so an answer that has it proves nothing about later reads.
       if (testimony !== "has" && of.some((other) => other !== keyText(key))) return testimony;
     }
-    const answer = this.#ask(lost, key, signal);
-    this.#asked.set(name, answer);
+    const answer = ask(lost, key, signal);
+    asked.set(name, answer);
     return (await answer).testimony;
   }
 
-  async #ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<PeerAnswer> {
-    const peers = await this.#findListed(lost, key);
+  async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<PeerAnswer> {
+    const peers = await findListed(lost, key);
     const of = peers.map(keyText);
     let testimony: Testimony = peers.length === 0 ? "none" : "unclear";
     for (const peer of peers) {
-      const heard = await this.#hear(lost, peer, signal);
+      const heard = await hear(lost, peer, signal);
       if (heard === "has") return { testimony: "has", of };
       if (heard === "lacks") testimony = "lacks";
     }
@@ -78,20 +53,18 @@ export class DriftFinder {
   }
 
   /** An incomplete or a cached listing may lack most of the libraries that are found first. */
-  async #findListed(lost: LostField, key: LibraryKey): Promise<LibraryKey[]> {
-    const { pool, lease } = this.#run;
-    const operation = "choosing other libraries to compare with";
+  async function findListed(lost: LostField, key: LibraryKey): Promise<LibraryKey[]> {
     for (let limit = FIRST_FOUND; ; limit *= 100) {
       const find = (connection: Connection) => findPeers(connection, lost, limit);
-      const found = await readSnapshot(pool, operation, find, lease.lost);
-      const peers = found.filter((one) => keyText(one) !== keyText(key) && this.#libraries.has(one));
+      const found = await readSnapshot(pool, "choosing other libraries to compare with", find, lease.lost);
+      const peers = found.filter((one) => keyText(one) !== keyText(key) && libraries.has(one));
       if (peers.length >= MAX_PEERS || found.length < limit) return peers.slice(0, MAX_PEERS);
     }
   }
 
-  async #hear(lost: LostField, peer: LibraryKey, signal: AbortSignal): Promise<"has" | "lacks" | "unclear"> {
+  async function hear(lost: LostField, peer: LibraryKey, signal: AbortSignal): Promise<"has" | "lacks" | "unclear"> {
     try {
-      const { metadata, present, cachedMs } = await this.#run.service.readContent(peer, DISCARD, signal);
+      const { metadata, present, cachedMs } = await service.readContent(peer, DISCARD, signal);
       if (cachedMs > 0 || metadata === null || hasOtherName(metadata, peer)) return "unclear";
       const has = lost.of === "metadata" ? !metadata.absent.includes(lost.field) : present[lost.field] > 0;
       return has ? "has" : "lacks";
@@ -100,4 +73,20 @@ export class DriftFinder {
       throw error;
     }
   }
+
+  /** Why content that lacks a field seems to have lost it; null if no stored row of the library has a value that would be lost. */
+  return async (content: LibraryContent, received: ReceivedContent, signal: AbortSignal): Promise<string | null> => {
+    const operation = "comparing the fields of a library with its stored rows";
+    const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));
+    const compared = await detectRefusedRows(lease, operation, (patience) =>
+      withTransaction(pool, { operation, snapshot: true, byKey: true, ...patience }, find, lease.lost),
+    );
+    const reasons: string[] = [];
+    for (const lost of findLostFields(received, compared)) {
+      const testimony = isProven(lost) ? "none" : await askPeers(lost, content.listed.key, signal);
+      const reason = explainDrift(lost, testimony);
+      if (reason !== null) reasons.push(reason);
+    }
+    return reasons.length === 0 ? null : reasons.join("; ");
+  };
 }

@@ -9,7 +9,7 @@ import { ContentError, SourceUnavailableError, UnauthorizedError } from "../erro
 import { formatKey, keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey, ListedLibrary, ReadAction, ReadOutcome, ReceivedContent } from "../model.ts";
 import { DISCARD } from "../service/client.ts";
-import { DriftFinder } from "./find-drift.ts";
+import { createDriftFinder } from "./find-drift.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { DRIFT_ADVICE, lacksFields } from "./rules/drift.ts";
 import { buildLibraryContent, findOtherListed, mayBeOther } from "./rules/library-content.ts";
@@ -36,7 +36,7 @@ export async function* readLibraries(
   const stopped = AbortSignal.any([signal, stop.signal]);
   // Every request in flight listens to it.
   setMaxListeners(0, stopped);
-  const outage = new OutageWatch(run, witness, stopped);
+  const outage = watchForOutage(run, witness, stopped);
 
   const read = async (action: ReadAction) => {
     try {
@@ -83,7 +83,7 @@ export async function* readLibraries(
  */
 async function createLibraryReader(run: Run, planned: PlannedRun) {
   const createBuffer = await createScenarioBuffers(run);
-  const drift = new DriftFinder(run, planned.listing.libraries);
+  const findDrift = createDriftFinder(run, planned.listing.libraries);
   const { hashesTrustedSince, settings } = run;
   const { listing, listedAt, plan } = planned;
   const unheld = new Set(plan.unheld.map(keyText));
@@ -111,7 +111,7 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
       const content = buildLibraryContent(action, received, await buffer.finish(), facts);
       // Most reads have every field, and no stored value is lost if nothing is overwritten.
       const mayLose = action.stored !== null && action.stored.state !== "listed" && !content.isSame;
-      const lost = mayLose && lacksFields(received) ? await drift.explain(content, received, signal) : null;
+      const lost = mayLose && lacksFields(received) ? await findDrift(content, received, signal) : null;
       if (lost !== null) throw new ContentError("drift", `${lost}. ${DRIFT_ADVICE}`, { rejects: received.rejects });
       return { kind: "read", action, content, buffer };
     } catch (thrown) {
@@ -129,65 +129,60 @@ function mismatched(key: LibraryKey, other: LibraryKey): ContentError {
   );
 }
 
-/** Distinguishes an outage of the service from broken libraries. */
-class OutageWatch {
-  readonly #breaker = new CircuitBreaker();
-  readonly #run: Run;
-  readonly #signal: AbortSignal;
-  /** A library that can be expected to be readable unless the service is down. */
-  #witness: LibraryKey | null;
+/**
+ * Distinguishes an outage of the service from broken libraries. `listedWitness`: a library that can be expected to be readable unless
+ * the service is down; null if there is none.
+ */
+function watchForOutage({ service }: Run, listedWitness: LibraryKey | null, signal: AbortSignal) {
+  const breaker = new CircuitBreaker();
+  let witness = listedWitness;
   /** Whether the content of any library could be read. */
-  #hasRead = false;
-  #lastUnread: ContentError | null = null;
-
-  constructor(run: Run, witness: LibraryKey | null, signal: AbortSignal) {
-    this.#run = run;
-    this.#witness = witness;
-    this.#signal = signal;
-  }
-
-  addRead(key: LibraryKey): void {
-    this.#breaker.reset();
-    this.#hasRead = true;
-    this.#witness = key;
-  }
-
-  /** Counts a failure. Returns an error if the service counts as down, otherwise null. */
-  async judgeFailure({ stored }: ReadAction, error: ContentError): Promise<SourceUnavailableError | null> {
-    if (error.unread) this.#lastUnread = error;
-    else this.#hasRead = true;
-    if (!error.unavailable) {
-      this.#breaker.reset();
-      return null;
-    }
-    const state = this.#breaker.addFailure(hasFailed(stored));
-    if (state === "open") return manyFailed(error, CONTINUES);
-    if (state === "closed" || this.#witness === null) return null;
-    const failed = await this.#askWitness(this.#witness);
-    if (failed?.unavailable) return witnessFailed(this.#witness, failed);
-    this.#breaker.reset();
-    return null;
-  }
-
-  /** @throws SourceUnavailableError if content was asked for, and none could be read */
-  async assertRead(): Promise<void> {
-    if (this.#hasRead || this.#lastUnread === null) return;
-    if (this.#witness === null) throw considersDown("no library could be read", this.#lastUnread);
-    const failed = await this.#askWitness(this.#witness);
-    if (failed?.unread) throw witnessFailed(this.#witness, failed);
-  }
+  let hasRead = false;
+  let lastUnread: ContentError | null = null;
 
   /** Reads one library more: an outage may concern only one part of the content. Returns its failure, or null. */
-  async #askWitness(witness: LibraryKey): Promise<ContentError | null> {
+  const ask = async (library: LibraryKey): Promise<ContentError | null> => {
     try {
-      await this.#run.service.readContent(witness, DISCARD, this.#signal);
-      this.#hasRead = true;
+      await service.readContent(library, DISCARD, signal);
+      hasRead = true;
       return null;
     } catch (error) {
       if (error instanceof ContentError) return error;
       throw error;
     }
-  }
+  };
+
+  return {
+    addRead(key: LibraryKey): void {
+      breaker.reset();
+      hasRead = true;
+      witness = key;
+    },
+    /** Counts a failure. Returns an error if the service counts as down, otherwise null. */
+    async judgeFailure({ stored }: ReadAction, error: ContentError): Promise<SourceUnavailableError | null> {
+      if (error.unread) lastUnread = error;
+      else hasRead = true;
+      if (!error.unavailable) {
+        breaker.reset();
+        return null;
+      }
+      const state = breaker.addFailure(hasFailed(stored));
+      if (state === "open") return manyFailed(error, CONTINUES);
+      if (state === "closed" || witness === null) return null;
+      const asked = witness;
+      const failed = await ask(asked);
+      if (failed?.unavailable) return witnessFailed(asked, failed);
+      breaker.reset();
+      return null;
+    },
+    /** @throws SourceUnavailableError if content was asked for, and none could be read */
+    async assertRead(): Promise<void> {
+      if (hasRead || lastUnread === null) return;
+      if (witness === null) throw considersDown("no library could be read", lastUnread);
+      const failed = await ask(witness);
+      if (failed?.unread) throw witnessFailed(witness, failed);
+    },
+  };
 }
 
 const CONTINUES = "; the libraries read until then are stored, and the next run continues";
@@ -214,17 +209,12 @@ function refusedMidway(error: ContentError): UnauthorizedError {
 /** Raise this if the same text is parsed to another value than before, so that stored rows are compared again. */
 const PARSERS = 1;
 
-/** Earlier versions of simcat numbered their hashes by hand. Number 2 is the version of the fields and parsers with this digest. */
-const NUMBERED: Readonly<Record<string, number>> = { IhdRwtUrStVf: 2 };
-
 /**
  * Part of every content hash. It changes with the stored fields, so after a field is added the next read of each library
  * compares its rows, whatever its stored hash is.
  */
-export function hashVersion(fields: readonly string[]): number | string {
-  const digest = hash("sha256", JSON.stringify([PARSERS, fields]), "base64url").slice(0, 12);
-  return NUMBERED[digest] ?? digest;
-}
+export const hashVersion = (fields: readonly string[]) =>
+  hash("sha256", JSON.stringify([PARSERS, fields]), "base64url");
 
 const HASH_VERSION = hashVersion(COLUMN_SIGNATURE);
 

@@ -11,8 +11,8 @@ export const MUTATIONS: readonly TestedMutation[] = [
   {
     name: "a success does not reset the circuit breaker",
     file: "src/sync/read-libraries.ts",
-    line: "this.#breaker.reset();\n    this.#hasRead",
-    instead: "this.#hasRead",
+    line: "breaker.reset();\n      hasRead",
+    instead: "hasRead",
     tests: ["test/faults/outage.test.ts"],
   },
   {

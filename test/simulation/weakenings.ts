@@ -114,7 +114,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/sync/read-libraries.ts": [
     ["another library's answers are accepted", "if (other) throw mismatched(key, other);", ""],
-    ["a run that received no content ends as partial", "if (this.#hasRead ||", "if (!this.#hasRead ||"],
+    ["a run that received no content ends as partial", "if (hasRead ||", "if (!hasRead ||"],
   ],
   "src/db/store/scenario-buffer.ts": [
     ["the staging table is never cleared", "await write(DELETE_DEAD({ name: lease.name }));", "void DELETE_DEAD;"],
