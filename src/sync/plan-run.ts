@@ -41,19 +41,15 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   const listing = slice ? { ...listed, rejects: [] } : listed;
 
   const now = clock.at(listing.startedAt);
-  const isCached = listing.cachedMs > 0;
-  const cachedAt = now - listing.cachedMs - CACHE_MARGIN_MS;
-  const shownAt = isCached ? cachedAt : now;
+  /** The listing shows nothing of this time or later, in database ms. */
+  const blindSince = listing.cachedMs > 0 ? now - listing.cachedMs - CACHE_MARGIN_MS : Number.POSITIVE_INFINITY;
   /**
    * The time as of which the listing shows the service, in database ms: when it was requested, or when a cache stored it. Null if
    * a cache does not say that.
    */
-  const asOf = Number.isFinite(shownAt) ? shownAt : null;
+  const asOf = blindSince === Number.NEGATIVE_INFINITY ? null : Math.min(now, blindSince);
   const namesLibraries = selection.libraries.length > 0;
-  const cached = isCached ? { cachedAt } : {};
-  /** The listing shows nothing of this time or later, in database ms. */
-  const blindSince = isCached ? cachedAt : Number.POSITIVE_INFINITY;
-  const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, ...cached };
+  const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, blindSince };
   const compareStored = async (connection: Connection | null) => {
     const planner = createPlanner(listing.libraries, parseStored, context, selection);
     if (connection !== null) await streamStored(connection, planner.addStored, "tables", slice);

@@ -16,7 +16,7 @@ function planned(incomplete: string | null, open: number, verdict: RemovalVerdic
     { key: GOOD, lastModified: "2024-05-01", source: "{}" },
     { key: BAD, lastModified: "2024-05-01", source: null },
   ]);
-  const context = { now: 1, fullEveryMs: 1_000, backfillSince: null };
+  const context = { now: 1, fullEveryMs: 1_000, backfillSince: null, blindSince: Number.POSITIVE_INFINITY };
   const plan = createPlanner(libraries, JSON.parse, context, EVERYTHING).finish();
   const listing = { libraries, rejects: [], incomplete, repeated: 0, startedAt: 1, cachedMs: 0, date: null };
   const removals = { marked: [], listedOnly: [], held: [], heldSince: null };

@@ -14,7 +14,7 @@ const SEEN = Date.parse("2024-05-01T12:00:00Z");
 const NOW = SEEN + 30 * MINUTE;
 const REMOVED = SEEN + 20 * MINUTE;
 const TEXT = "2024-05-01T11:58:00Z";
-const WEEKLY = { now: NOW, fullEveryMs: 7 * DAY, backfillSince: null };
+const WEEKLY = { now: NOW, fullEveryMs: 7 * DAY, backfillSince: null, blindSince: Number.POSITIVE_INFINITY };
 
 const SETTLED: SyncState = {
   ...NEVER_READ,
@@ -200,8 +200,8 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
 });
 
 describe("a listing that a cache stored before", () => {
-  const planAt = (cachedAt: number, listing: readonly ListedLibrary[], row: StoredLibrary) =>
-    plan(listing, [row], EVERYTHING, { ...WEEKLY, cachedAt });
+  const planAt = (blindSince: number, listing: readonly ListedLibrary[], row: StoredLibrary) =>
+    plan(listing, [row], EVERYTHING, { ...WEEKLY, blindSince });
 
   test("a library's last read does not show that it is missing, and holds no removal (fault 45)", () => {
     const readAt = SEEN + 10 * MINUTE;

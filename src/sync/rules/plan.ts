@@ -9,8 +9,8 @@ import { isOverdue, lastTriedAt } from "./settle.ts";
 export type Plan = ReturnType<ReturnType<typeof createPlanner>["finish"]>;
 
 export interface PlannerContext extends PlanContext {
-  /** When a cache stored the listing that it answered: it proves nothing about later reads. Absent: no cache answered. */
-  readonly cachedAt?: number;
+  /** The listing shows nothing of this time or later, in database ms, because a cache had stored it before; infinite without a cache. */
+  readonly blindSince: number;
 }
 
 const NOT_STORED = 0;
@@ -28,9 +28,8 @@ export function createPlanner(
   selection: Selection,
 ) {
   const isSelected = selectorOf(selection);
-  const { cachedAt = Number.POSITIVE_INFINITY } = context;
-  /** Whether the listing does not show an event of this time, in database ms, because a cache had stored it before. */
-  const isUnseen = (at: number) => at >= cachedAt;
+  const { blindSince } = context;
+  const isUnseen = (at: number) => at >= blindSince;
   /** One state per listed library, by its index. */
   const states = new Uint8Array(listing.length);
   const reads = createReadOrder(listing.length, context);
@@ -109,7 +108,7 @@ export function createPlanner(
       const listed = listing.at(index);
       if (isLive) live.listed += 1;
       // A held removal has the time of the first hold of several, so a cached listing may be older than its own.
-      if (heldAt !== null && context.cachedAt === undefined) holdsEnded.push(listed.key);
+      if (heldAt !== null && blindSince === Number.POSITIVE_INFINITY) holdsEnded.push(listed.key);
       states[index] = stored.sync?.listedText === listed.lastModified ? SAME_DATE : NEW_DATE;
       if (stored.state === "removed" && isSelected(key)) restored.push(listed.key);
       if (consider(listed, index, stored)) textIndexes[index] = texts.add(text);
