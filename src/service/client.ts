@@ -42,7 +42,6 @@ export interface ServiceOptions extends HttpOptions {
 export function openService(options: ServiceOptions) {
   const { defaultOwner } = options;
   const context = openHttpContext(options);
-  const scopes = createAbortScopes();
   const confirmKey = createKeyCheck(context);
   return {
     /**
@@ -50,25 +49,22 @@ export function openService(options: ServiceOptions) {
      * @throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError
      */
     listLibraries: (signal: AbortSignal, isKept?: KeyFilter) =>
-      scopes.runScoped(signal, (scope) => getListing(context, defaultOwner, scope, isKept)),
+      runScoped(signal, (scope) => getListing(context, defaultOwner, scope, isKept)),
     /**
      * On abort it does not wait for a call of the sink in progress, and makes no further one.
      * @throws ContentError, SourceUnavailableError if the run must end, or an error of the sink
      */
     readContent: (library: RequestedLibrary, sink: ScenarioSink, signal: AbortSignal) =>
-      scopes.runScoped(signal, (scope) => readContent(context, library, sink, scope)),
+      runScoped(signal, (scope) => readContent(context, library, sink, scope)),
     /**
      * Checks the key by the status of the listing, without its body. At most one check per minute; in between, it
      * returns the last result.
      */
-    confirmKey: (signal: AbortSignal) => scopes.runScoped(signal, confirmKey),
+    confirmKey: (signal: AbortSignal) => runScoped(signal, confirmKey),
     /** Counts since the client was opened. `bytes` are decoded bytes of responses with status 200, `throttled` are 429, and 503 before a success. */
     counters: () => ({ ...context.counters }),
-    /** Aborts all calls in progress and closes all connections. */
-    async close(): Promise<void> {
-      scopes.abortAll(new Error("the client of the service was closed"));
-      await context.close();
-    },
+    /** Closes all connections. Calls in progress fail, and so do later ones. */
+    close: context.close,
   };
 }
 
@@ -231,42 +227,25 @@ class AbortScope implements StopSignal {
   }
 }
 
-/** The calls in progress of one client. */
-function createAbortScopes() {
-  const aborts = new Set<(reason: unknown) => void>();
-  let closed: Error | null = null;
-  return {
-    /**
-     * Runs `work` in its own scope. Rejects with the signal's reason on abort, after responses that arrived completely are
-     * parsed, as far as that waits for nothing.
-     */
-    runScoped<T>(signal: AbortSignal, work: (scope: AbortScope) => Promise<T>): Promise<T> {
-      return new Promise((resolve, reject) => {
-        signal.throwIfAborted();
-        if (closed !== null) throw closed;
-        const scope = new AbortScope();
-        const abort = (reason: unknown) => {
-          scope.abort(reason);
-          reject(reason);
-        };
-        const onAbort = () => {
-          parseDeferred();
-          setImmediate(() => abort(signal.reason));
-        };
-        aborts.add(abort);
-        setMaxListeners(0, signal);
-        signal.addEventListener("abort", onAbort);
-        const forget = () => {
-          aborts.delete(abort);
-          signal.removeEventListener("abort", onAbort);
-        };
-        work(scope).then(resolve, reject).finally(forget);
+/**
+ * Runs `work` in its own scope. Rejects with the signal's reason on abort, after responses that arrived completely are
+ * parsed, as far as that waits for nothing.
+ */
+function runScoped<T>(signal: AbortSignal, work: (scope: AbortScope) => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const scope = new AbortScope();
+    const onAbort = () => {
+      parseDeferred();
+      setImmediate(() => {
+        scope.abort(signal.reason);
+        reject(signal.reason);
       });
-    },
-    /** Aborts every call in progress and rejects later ones. */
-    abortAll(reason: Error): void {
-      closed = reason;
-      for (const abort of aborts) abort(reason);
-    },
-  };
+    };
+    setMaxListeners(0, signal);
+    signal.addEventListener("abort", onAbort);
+    work(scope)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }

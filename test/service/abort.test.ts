@@ -145,7 +145,7 @@ it("closing ends requests in flight and rejects later calls", async () => {
   await service.close();
   const later = await failureOf(service.listLibraries(never));
   for (const error of [...(await Promise.all(pending)), later]) {
-    expect(error.message).toBe("the client of the service was closed");
+    expect(error.message).toBe("The client is destroyed");
   }
   await service.close();
   await turns();
