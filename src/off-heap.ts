@@ -7,9 +7,6 @@ import type { LibraryKey, ListedLibrary, ScenarioId } from "./model.ts";
  * and `createIdSet` a `Set`. A reader who believes that may skip the file.
  */
 
-/** A library whose entry can be stored. */
-export type StorableLibrary = ListedLibrary & { readonly source: string };
-
 /** The first libraries are kept as objects, which take about 10 MB. */
 const MAX_OBJECTS = 20_000;
 
@@ -40,6 +37,11 @@ export function createListingStore(parse: (source: string) => ListedLibrary) {
       const { owner, name } = at(index).key;
       return owner === key.owner && name === key.name;
     });
+  const replace = (index: number, library: ListedLibrary) => {
+    if (index < MAX_OBJECTS) objects[index] = library;
+    else replaced.set(index, library);
+    last = undefined;
+  };
   /** 53 bits: among a million keys, two have the same with a probability of 1 to 18,000. */
   const wideHash = (key: LibraryKey) => hashKey(key, seeds[0]) * 2 ** 21 + (hashKey(key, seeds[1]) >>> 11);
   return {
@@ -56,10 +58,11 @@ export function createListingStore(parse: (source: string) => ListedLibrary) {
       for (let index = 0; index < length; index++) yield at(index);
     },
     /** Adds a library whose key is new. */
-    add(library: StorableLibrary): void {
+    add(library: ListedLibrary): void {
       keys.add(hashKey(library.key, seeds[0]));
       if (length < MAX_OBJECTS) objects.push(library);
-      else texts.add(library.source);
+      else texts.add(library.source ?? "");
+      if (library.source === null) replace(length, library);
       length++;
     },
     /** Keeps only a hash of the key. */
@@ -69,11 +72,7 @@ export function createListingStore(parse: (source: string) => ListedLibrary) {
       others.add(hash);
       elsewhere++;
     },
-    replace(index: number, library: ListedLibrary): void {
-      if (index < MAX_OBJECTS) objects[index] = library;
-      else replaced.set(index, library);
-      last = undefined;
-    },
+    replace,
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createListingStore, type StorableLibrary } from "../../src/off-heap.ts";
+import { createListingStore } from "../../src/off-heap.ts";
 
 /** Entries whose text is `owner|name`. */
 function createStore() {
@@ -9,7 +9,7 @@ function createStore() {
   });
 }
 
-const entry = (owner: string, name: string): StorableLibrary => {
+const entry = (owner: string, name: string) => {
   return { key: { owner, name }, lastModified: null, source: `${owner}|${name}` };
 };
 
@@ -49,4 +49,8 @@ test("holds a hundred thousand entries, and a text longer than a page", () => {
   expect(store.at(90_000).source).toBe(`ann|${nameOf(90_000)}`);
   store.replace(90_000, disputed);
   expect([store.at(90_000), store.find(disputed.key)]).toEqual([disputed, 90_000]);
+  const rejected = { ...entry("ann", "rejected"), source: null };
+  store.add(rejected);
+  store.add(entry("ann", "after it"));
+  expect([store.at(100_000), store.at(100_001)]).toEqual([rejected, entry("ann", "after it")]);
 });

@@ -78,11 +78,8 @@ export function createListingReader(defaultOwner: string | null, isKept: KeyFilt
   }
 
   function addNew(key: LibraryKey, { lastModified, error }: EntryContent, source: string): void {
-    const index = libraries.length;
-    libraries.add({ key, lastModified, source });
-    if (error === null) return;
-    libraries.replace(index, { key, lastModified, source: null });
-    reject(key, error, source);
+    libraries.add({ key, lastModified, source: error === null ? source : null });
+    if (error !== null) reject(key, error, source);
   }
 
   function addRepeated(index: number, { lastModified, error }: EntryContent, source: string): void {
