@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import type { StopSignal } from "../async.ts";
 import { ContentError } from "../errors.ts";
 import type { LibraryKey, Listing, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
-import { FailedGet, type GetRequest, get } from "./http/get.ts";
+import { type GetRequest, get } from "./http/get.ts";
 import { type HttpContext, openHttpContext } from "./http/http-context.ts";
 import type { HttpOptions } from "./http/http-options.ts";
 import { parseDeferred } from "./http/http-request.ts";
@@ -82,11 +82,13 @@ async function readContent(
   const getOrAbort = async <T>(operation: "metadata" | "scenarios", parse: GetRequest<T>["parse"]) => {
     try {
       const request = { operation, path: `${resource}/${operation}`, resource, failedBefore, parse };
-      return await get(context, request, scope);
+      const answer = await get(context, request, scope);
+      if (!("failure" in answer)) return answer;
+      scope.abort(toContentError(answer, context));
     } catch (error) {
-      scope.abort(error instanceof FailedGet ? toContentError(error, context) : error);
-      return null;
+      scope.abort(error);
     }
+    return null;
   };
   // Wait for both, so that the sink is not called after this function has returned.
   const [metadata, scenarios] = await Promise.all([
@@ -142,9 +144,9 @@ async function getListing(
   isKept?: KeyFilter,
 ): Promise<Listing> {
   const request = { ...listingRequest(context), parse: (body: ByteSource) => readListing(body, defaultOwner, isKept) };
-  const { value, response } = await get(context, request, signal).catch((error) => {
-    throw error instanceof FailedGet ? toListingError(error, context) : error;
-  });
+  const answer = await get(context, request, signal);
+  if ("failure" in answer) throw toListingError(answer, context);
+  const { value, response } = answer;
   const { nextPage, sentAt, cachedMs, date } = response;
   const paged = rejectPaged({ key: null, kind: "listing" }, ONE_PAGE, nextPage);
   const incomplete = [value.incomplete, nextPage === null ? null : ONE_PAGE].filter((reason) => reason !== null);
@@ -171,14 +173,10 @@ function createKeyCheck(context: HttpContext): (signal: StopSignal) => Promise<K
   let last: { readonly at: number; readonly signal: StopSignal; readonly state: Promise<KeyState> } | null = null;
 
   async function check(signal: StopSignal): Promise<KeyState> {
-    try {
-      await get(context, { ...listingRequest(context), parse: async () => null }, signal);
-      return "accepted";
-    } catch (error) {
-      if (!(error instanceof FailedGet)) throw error;
-      const { status } = error.failure;
-      return status === 401 || status === 403 ? "refused" : "unknown";
-    }
+    const answer = await get(context, { ...listingRequest(context), parse: async () => null }, signal);
+    if (!("failure" in answer)) return "accepted";
+    const { status } = answer.failure;
+    return status === 401 || status === 403 ? "refused" : "unknown";
   }
 
   return (signal) => {

@@ -20,32 +20,23 @@ interface ParsedAnswer<T> {
 }
 
 /** A GET failed and will not be retried. */
-export class FailedGet extends Error {
+export interface FailedGet {
   readonly path: string;
   /** The last attempt's failure. */
   readonly failure: AttemptFailure;
   readonly attempts: number;
   readonly why: "final" | "attempts" | "asked_too_long" | "no_success";
-
-  constructor(path: string, failure: AttemptFailure, attempts: number, why: FailedGet["why"]) {
-    super(failure.message);
-    this.name = "FailedGet";
-    this.path = path;
-    this.failure = failure;
-    this.attempts = attempts;
-    this.why = why;
-  }
 }
 
 /**
  * Sends a GET, with retries of the whole attempt: connection, headers, body, parsing.
- * @throws FailedGet, the signal's reason, or an error of the sink
+ * @throws the signal's reason, or an error of the sink
  */
 export async function get<T>(
   context: HttpContext,
   request: GetRequest<T>,
   signal: StopSignal,
-): Promise<ParsedAnswer<T>> {
+): Promise<ParsedAnswer<T> | FailedGet> {
   const { limiter, retryPolicy, timing, counters, onEvent } = context;
   const { operation, path } = request;
   // The run cannot do without the listing, so its waits count as attempts.
@@ -67,7 +58,7 @@ export async function get<T>(
     if (failure.status === 429) counters.throttled++;
     // Only if a later attempt succeeds, the library is not broken and the rate was the reason.
     if (failure.status === 503) busyAnswers++;
-    const fail = (why: FailedGet["why"]) => new FailedGet(path, failure, failures + 1, why);
+    const fail = (why: FailedGet["why"]): FailedGet => ({ path, failure, attempts: failures + 1, why });
     const successes = limiter.successes();
     const othersSucceeded = successes > successesBefore;
     successesBefore = successes;
@@ -75,12 +66,11 @@ export async function get<T>(
     const toleratesThrottling = mayTolerate && waitedMs < timing.maxThrottledMs;
     const history = { attemptsUsed, failures, toleratesThrottling, othersSucceeded };
     const decision = decideRetry(failure, history, retryPolicy, Math.random());
-    if (decision.kind === "stop" && decision.why === "final") throw fail("final");
     const giveUpAt = () => (mayTolerate && asksToWait(failure) ? throttledUntil(context) : Number.POSITIVE_INFINITY);
-    if (decision.kind === "stop") throw fail(performance.now() >= giveUpAt() ? "no_success" : decision.why);
+    if (decision.kind === "stop") return fail(performance.now() >= giveUpAt() ? "no_success" : decision.why);
     const { delayMs } = decision;
     onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
-    if (!(await waitForRetry(delayMs, giveUpAt, signal))) throw fail("no_success");
+    if (!(await waitForRetry(delayMs, giveUpAt, signal))) return fail("no_success");
     waitedMs += delayMs;
     counters.retries++;
     failures++;
