@@ -42,14 +42,12 @@ export interface ServiceOptions extends HttpOptions {
 export function openService(options: ServiceOptions) {
   const { defaultOwner } = options;
   const context = openHttpContext(options);
-  const confirmKey = createKeyCheck(context);
   return {
     /**
      * Keeps the libraries that pass the filter; of all others only whether they are listed.
      * @throws SourceUnavailableError, UnauthorizedError, SourceUntrustedError
      */
-    listLibraries: (signal: AbortSignal, isKept?: KeyFilter) =>
-      runScoped(signal, (scope) => getListing(context, defaultOwner, scope, isKept)),
+    listLibraries: (signal: AbortSignal, isKept?: KeyFilter) => getListing(context, defaultOwner, signal, isKept),
     /**
      * On abort it does not wait for a call of the sink in progress, and makes no further one.
      * @throws ContentError, SourceUnavailableError if the run must end, or an error of the sink
@@ -60,7 +58,7 @@ export function openService(options: ServiceOptions) {
      * Checks the key by the status of the listing, without its body. At most one check per minute; in between, it
      * returns the last result.
      */
-    confirmKey: (signal: AbortSignal) => runScoped(signal, confirmKey),
+    confirmKey: createKeyCheck(context),
     /** Counts since the client was opened. `bytes` are decoded bytes of responses with status 200, `throttled` are 429, and 503 before a success. */
     counters: () => ({ ...context.counters }),
     /** Closes all connections. Calls in progress fail, and so do later ones. */
