@@ -51,8 +51,6 @@ export class RunTotals {
   suspectReads = 0;
   /** Libraries whose metadata has another library's name. */
   misnamed = 0;
-  /** Failures and rejects that the database refused to record. */
-  #unrecorded = 0;
   /** Libraries that owe a read, and rejects of earlier listings, which a cached listing did not show. */
   #unseen = 0;
 
@@ -64,10 +62,7 @@ export class RunTotals {
       this.failures.push({ key, code, message });
       this.addRejects(rejects);
     }
-    if (outcome.kind === "unrecorded") {
-      this.#unrecorded += 1;
-      this.warn("failure_unrecorded", outcome.message, outcome.key);
-    }
+    if (outcome.kind === "unrecorded") this.warn("failure_unrecorded", outcome.message, outcome.key);
   }
 
   #addStored({ action, content, saved }: Extract<WriteOutcome, { kind: "stored" }>): void {
@@ -107,8 +102,9 @@ export class RunTotals {
 
   /** `ok`, or `partial` if anything failed, also before and was not tried again, was rejected or withheld, or not recorded. */
   status(): "ok" | "partial" {
-    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unseen + this.#unrecorded;
-    return failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
+    const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unseen;
+    const isUnrecorded = this.warnings.some(({ code }) => code === "failure_unrecorded");
+    return isUnrecorded || failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 
   /**

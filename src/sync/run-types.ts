@@ -19,6 +19,7 @@ export interface RunSettings {
 export interface RunTools {
   readonly pool: Pool;
   readonly clock: DatabaseClock;
+  /** Opened for this run, whose requests it counts. */
   readonly service: Service;
   readonly settings: RunSettings;
   readonly version: string;

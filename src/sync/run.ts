@@ -46,12 +46,10 @@ export async function runSync(tools: RunTools, request: RunRequest, signal: Abor
   try {
     const parsers = createValueParsers(tools.settings.serviceTimezone);
     const run: Run = { ...tools, ...started, request, lease, parsers, totals: new RunTotals() };
-    const before = service.counters();
     const outcome = await runSteps(run, AbortSignal.any([signal, lease.lost])).catch(outcomeOfError);
-    const after = service.counters();
-    for (const count of ["requests", "retries", "bytes"] as const)
-      run.totals.counts[count] = after[count] - before[count];
-    warnOfThrottling(run.totals, after.throttled - before.throttled);
+    const { throttled, ...counts } = service.counters();
+    Object.assign(run.totals.counts, counts);
+    warnOfThrottling(run.totals, throttled);
     await takeSnapshot(run, outcome);
     return await finish(run, outcome, performance.now() - startedAt);
   } finally {

@@ -126,7 +126,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       '(error.status ?? "failed")',
       '(error.status === "lost_lease" ? "ok" : (error.status ?? "failed"))',
     ],
-    ["failures end as ok", "return failing + this.counts.rejects", "return this.counts.rejects"],
+    ["failures end as ok", "isUnrecorded || failing + this.counts.rejects", "this.counts.rejects"],
   ],
   "src/db/db-errors.ts": [
     ["only bad data counts as one library's own error", "SQLSTATE.test(code) && !SERVER_WIDE.", "/^(21|22|23|54)/."],

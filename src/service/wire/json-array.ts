@@ -10,10 +10,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The progress of scanning one item, whose bytes may arrive in several chunks. */
-type ItemScan = ReturnType<typeof startScan>;
-
-/** `escaped`: the next byte is. */
+/** The progress of scanning one item, whose bytes may arrive in several chunks. `escaped`: the next byte is. */
 const startScan = () => ({ depth: 0, quoted: false, escaped: false });
 
 /**
@@ -21,7 +18,7 @@ const startScan = () => ({ depth: 0, quoted: false, escaped: false });
  * quotes only; `JSON.parse` checks the rest. It copies the state into locals, because a closure's variables were 2.6
  * times slower.
  */
-function findEnd(scan: ItemScan, chunk: Uint8Array, from: number): number {
+function findEnd(scan: ReturnType<typeof startScan>, chunk: Uint8Array, from: number): number {
   let { depth, quoted } = scan;
   let i = scan.escaped ? from + 1 : from;
   let end = -1;
