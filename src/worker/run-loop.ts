@@ -65,6 +65,8 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
 
 /** True if there is no good run without selectors, or if the last one is older than the interval by the database's clock. */
 async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolean> {
+  // A probe may have found no database yet.
+  await reads.refresh();
   const { basics } = await reads.read();
   const last = basics?.lastGoodRun;
   if (!basics || !last) return true;

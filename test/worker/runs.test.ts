@@ -26,6 +26,8 @@ test("the first start syncs at once, and a start soon after a good run of all li
   expect(await first.stop()).toBe(0);
 
   const early = startWorker(environment);
+  // Probes from the start, which find no database yet (fault 306).
+  await early.untilReadyz(200);
   expect(await early.untilLogged("run_not_due")).toMatchObject({ run: 1, level: "info" });
   await early.untilLogged("next_run");
   expect(await early.stop()).toBe(0);
