@@ -9,10 +9,10 @@ SELECT r.id AS run_id, r.kind, r.trigger, r.status, r.started_at, r.finished_at,
     ELSE false
   END AS saw_everything,
   CASE WHEN c.counted THEN r.libraries_listed END AS libraries_listed,
-  CASE WHEN c.counted THEN r.libraries_read END AS libraries_read,
+  CASE WHEN r.status <> 'running' THEN r.libraries_read END AS libraries_read,
   CASE WHEN c.counted THEN r.libraries_skipped END AS libraries_skipped,
   CASE WHEN c.counted THEN r.libraries_changed END AS libraries_changed,
-  CASE WHEN c.counted THEN r.libraries_failed END AS libraries_failed,
+  CASE WHEN r.status <> 'running' THEN r.libraries_failed END AS libraries_failed,
   CASE WHEN c.counted THEN r.libraries_removed END AS libraries_removed,
   CASE WHEN c.counted THEN r.scenarios_inserted END AS scenarios_added,
   CASE WHEN c.counted THEN r.scenarios_updated END AS scenarios_changed,
@@ -44,10 +44,10 @@ COMMENT ON COLUMN simcat_report.run_history.duration IS 'finished_at - started_a
 COMMENT ON COLUMN simcat_report.run_history.is_whole IS 'Whether the run covered the whole organization and not selected libraries or owners.';
 COMMENT ON COLUMN simcat_report.run_history.saw_everything IS 'Whether the run was complete, with a complete listing of the whole organization as of a known time: each listed library was considered, though some may have failed. Unaddressable entries do not count against it; an entry that names no library does.';
 COMMENT ON COLUMN simcat_report.run_history.libraries_listed IS 'Number of libraries in the listing. NULL: the run is in progress or was abandoned, because counts are written at the end.';
-COMMENT ON COLUMN simcat_report.run_history.libraries_read IS 'Number of libraries whose content was read and stored, changed or not. NULL: the run is in progress or was abandoned, because counts are written at the end.';
+COMMENT ON COLUMN simcat_report.run_history.libraries_read IS 'Number of libraries whose content was read and stored, changed or not. NULL: the run has not ended.';
 COMMENT ON COLUMN simcat_report.run_history.libraries_skipped IS 'Number of libraries that were not read, because no read was due. NULL: the run is in progress or was abandoned, because counts are written at the end.';
 COMMENT ON COLUMN simcat_report.run_history.libraries_changed IS 'Number of read libraries that were new or changed. NULL: the run is in progress or was abandoned, because counts are written at the end.';
-COMMENT ON COLUMN simcat_report.run_history.libraries_failed IS 'Number of libraries that could not be read or stored; their stored content is kept. NULL: the run is in progress or was abandoned, because counts are written at the end.';
+COMMENT ON COLUMN simcat_report.run_history.libraries_failed IS 'Number of libraries that could not be read or stored; their stored content is kept. NULL: the run has not ended.';
 COMMENT ON COLUMN simcat_report.run_history.libraries_removed IS 'Number of libraries marked as removed. NULL: the run is in progress or was abandoned, because counts are written at the end.';
 COMMENT ON COLUMN simcat_report.run_history.scenarios_added IS 'Number of scenarios stored for the first time. NULL: the run is in progress or was abandoned, because counts are written at the end.';
 COMMENT ON COLUMN simcat_report.run_history.scenarios_changed IS 'Number of scenarios that changed or returned. NULL: the run is in progress or was abandoned, because counts are written at the end.';

@@ -60,7 +60,9 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
     // Nothing records when a process died.
     run.isDead || run.status === "abandoned" ? "" : formatElapsed(durationOf(run, now)),
     formatInstant(run.startedAt),
-    ...[liveRuns.get(run.id)?.read ?? run.read, run.skipped, run.changed, run.failed, run.removed].map(formatCount),
+    ...[liveRuns.get(run.id)?.read ?? run.read, run.skipped, run.changed, run.failed, run.removed].map((count) =>
+      count === null ? "" : formatCount(count),
+    ),
   ]);
   const notes = runs
     .filter(({ id }) => liveRuns.has(id) || id >= (lastGoodRun?.id ?? 0))

@@ -145,7 +145,7 @@ describe("status", () => {
     expect(await rowsOf(5)).toBe(6);
   });
 
-  test("distinguishes a live run from a dead one by the lease", async () => {
+  test("distinguishes a live run from a dead one by the lease, whose counts are unknown (fault 307)", async () => {
     const database = await freshTestDatabase();
     const environment = { DATABASE_URL: database.url };
     await insertRun(database, "running", 2);
@@ -156,7 +156,11 @@ describe("status", () => {
     await database.query("INSERT INTO simcat.leases VALUES ('sync', 'host:42', 1, now() + interval '20 s')");
     expect(await statusOf(environment)).toMatchObject({ lease_holder: "host:42", runs: [{ dead: false }] });
     await database.query("UPDATE simcat.leases SET expires_at = '-infinity'");
-    expect(await statusOf(environment)).toMatchObject({ lease_holder: null, runs: [{ dead: true }] });
+    const unknown = { libraries_skipped: null, libraries_changed: null, libraries_removed: null };
+    const dead = { dead: true, libraries_read: null, libraries_failed: null, ...unknown };
+    expect(await statusOf(environment)).toMatchObject({ lease_holder: null, runs: [dead] });
+    await database.query("UPDATE simcat.sync_runs SET status = 'abandoned', finished_at = now()");
+    expect((await statusOf(environment)).runs).toMatchObject([{ libraries_read: 1, libraries_failed: 0, ...unknown }]);
   });
 
   test("only a completed run that considered all libraries counts as the last good run", async () => {

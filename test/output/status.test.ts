@@ -128,21 +128,22 @@ test("before the first run it prints the first command to run", () => {
   ]);
 });
 
-test("a run whose lease has expired is dead since an unknown time, another is at work (fault 284)", () => {
-  const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null, read: 0, skipped: 0, changed: 0 })];
+test("a run whose lease has expired is dead since an unknown time, another is at work (faults 284, 307)", () => {
+  const unknown = { skipped: null, changed: null, removed: null };
+  const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null, ...unknown, read: null, failed: null })];
   expect(text({ runs, liveRuns: liveRun(13, { read: 12, known: 1300 }) }).slice(6)).toEqual([
     "run  kind  status   started    took        at                    read  skipped  changed  failed  removed",
-    " 13  sync  running  2 min ago  2 min 00 s  2026-07-01T11:58:00Z    12        0        0       0        0",
+    " 13  sync  running  2 min ago  2 min 00 s  2026-07-01T11:58:00Z    12",
     "run 13: in progress, by host:42; 12 of 1,300 known libraries read",
     "",
     "next: wait for the run in progress, then run simcat status again",
   ]);
-  const abandoned = run(12, { status: "abandoned", finishedAt: ago(2), skipped: 0, changed: 0 });
+  const abandoned = run(12, { status: "abandoned", finishedAt: ago(2), ...unknown });
   const dead = runs.map((one) => ({ ...one, isDead: true }));
   expect(text({ runs: [...dead, abandoned] }).slice(6)).toEqual([
     "run  kind  status     started    took  at                    read  skipped  changed  failed  removed",
-    " 13  sync  dead       2 min ago        2026-07-01T11:58:00Z     0        0        0       0        0",
-    " 12  sync  abandoned  3 h ago          2026-07-01T09:00:00Z     3        0        0       0        0",
+    " 13  sync  dead       2 min ago        2026-07-01T11:58:00Z",
+    " 12  sync  abandoned  3 h ago          2026-07-01T09:00:00Z     3                         0",
     "run 13: the process has ended; the next run marks this as abandoned",
     "",
     "next: run simcat sync; it continues from what the dead run stored",

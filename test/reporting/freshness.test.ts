@@ -456,12 +456,17 @@ describe("run_history", () => {
     ]);
   });
 
-  test("knows no counts of a run that is running or abandoned", async () => {
-    const open = { libraries_listed: 0, finished_at: null };
+  test("knows no counts of a running run, and two of an abandoned one (fault 307)", async () => {
+    const open = { libraries_listed: 0, libraries_read: 6, libraries_failed: 2, finished_at: null };
     await add({ sync_runs: [run(3, { status: "running", ...open }), run(4, { status: "abandoned", ...open })] });
     const rows = await queryLists(
-      "SELECT libraries_listed, bytes, summary, duration, saw_everything FROM simcat_report.run_history",
+      `SELECT libraries_listed, bytes, summary, duration, saw_everything, libraries_read, libraries_failed
+       FROM simcat_report.run_history ORDER BY run_id`,
     );
-    expect(rows).toEqual(Array(2).fill([null, null, null, null, false]));
+    const unknown = [null, null, null, null, false];
+    expect(rows).toEqual([
+      [...unknown, null, null],
+      [...unknown, 6, 2],
+    ]);
   });
 });

@@ -29,9 +29,8 @@ const VIEWS = {
       NULL::timestamptz AS resolved_at
     FROM simcat_report.data_quality WHERE problem = 'open_reject')`,
   sync_runs: `(
-    SELECT run_id AS id, kind, scope, status, started_at, finished_at, coalesce(libraries_read, 0) AS libraries_read,
-      coalesce(libraries_skipped, 0) AS libraries_skipped, coalesce(libraries_changed, 0) AS libraries_changed,
-      coalesce(libraries_failed, 0) AS libraries_failed, coalesce(libraries_removed, 0) AS libraries_removed, error,
+    SELECT run_id AS id, kind, scope, status, started_at, finished_at, error,
+      libraries_read, libraries_skipped, libraries_changed, libraries_failed, libraries_removed,
       CASE WHEN saw_everything THEN true WHEN status = 'partial' THEN false END AS listing_complete
     FROM simcat_report.run_history)`,
 };

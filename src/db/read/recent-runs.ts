@@ -13,22 +13,25 @@ export interface RunRow extends Pick<StoredRun, "id" | "kind" | "startedAt" | "f
   readonly status: RunStatus;
   /** It is still marked as running, but its lease has expired. No view shows the leases, so for a reader of the views no run has died. */
   readonly isDead: boolean;
-  /** Numbers of libraries. */
-  readonly read: number;
-  readonly skipped: number;
-  readonly changed: number;
-  readonly failed: number;
-  readonly removed: number;
+  /** Numbers of libraries. Null before the run has ended; of an abandoned one, only `read` and `failed` are known. */
+  readonly read: number | null;
+  readonly skipped: number | null;
+  readonly changed: number | null;
+  readonly failed: number | null;
+  readonly removed: number | null;
 }
 
 /** Of a run `r`. */
 const LIVE_LEASE = `SELECT holder FROM simcat.leases
   WHERE name = ${leaseOfScopeSql("r.scope")} AND expires_at > clock_timestamp()`;
 
+const countUnless = (states: string, count: string) =>
+  `CASE WHEN status NOT IN (${states}) THEN libraries_${count} END AS ${count}`;
+
 const selectRuns = (source: ReadSource, condition: string) => `
 SELECT id, kind, scope, status, ${source === "views" ? "false" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead",
-  started_at AS "startedAt", finished_at AS "finishedAt", libraries_read AS read,
-  libraries_skipped AS skipped, libraries_changed AS changed, libraries_failed AS failed, libraries_removed AS removed, error
+  started_at AS "startedAt", finished_at AS "finishedAt", ${["read", "failed"].map((count) => countUnless("'running'", count))},
+  ${["skipped", "changed", "removed"].map((count) => countUnless("'running', 'abandoned'", count))}, error
 FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
 
 /** The newest runs and all running ones, newest first. */
