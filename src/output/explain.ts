@@ -139,7 +139,7 @@ function toDatesJson(sync: SyncState | null, rows: LibraryRows) {
     listed_text: dates?.listedText ?? null,
     bookmark: dates?.bookmark ?? null,
     settled: sync !== null && isSettled(sync),
-    window_ends_at: sync === null ? null : dateOf(windowEnd(sync)),
+    window_ends_at: sync !== null && waitsToSettle(sync) ? dateOf(windowEnd(sync)) : null,
     next_read_due_at: sync === null ? null : dateOf(waitsToSettle(sync) ? nextReadAt(sync) : nextTryAt(sync)),
     reread_reason: sync?.rereadReason ?? null,
     removal_held_at: sync === null ? null : dateOf(sync.removalHeldAt),

@@ -85,8 +85,8 @@ export function formatSettled(
   { now, source }: { readonly now: Date; readonly source: ReadSource },
 ): string {
   if (isSettled(sync)) return "yes";
-  if (!sync.bookmark) return "no: its content has not been stored completely under a date yet";
   if (!sync.listedText) return "no: the service lists no date";
+  if (!sync.bookmark) return "no: its content has not been stored completely under a date yet";
   if (sync.listedText !== sync.bookmark) return "no: the listed date is not the bookmark";
   if (sync.rereadReason !== null) return "no: it owes a read";
   const due = `next read due ${momentOf(nextReadAt(sync), now)}${source === "views" ? " at the latest" : ""}`;

@@ -181,7 +181,7 @@ describe("the sentence at the top says", () => {
 
 test.each<[Partial<SyncState>, string]>([
   [{ listedText: "x" }, "the listed date is not the bookmark"],
-  [{ listedText: null }, "the service lists no date"],
+  [{ listedText: null, bookmark: null }, "the service lists no date"],
   [{ bookmark: null }, "its content has not been stored completely under a date yet"],
   [{ rereadReason: "rejects" }, "it owes a read"],
   [
@@ -196,9 +196,14 @@ test.each<[Partial<SyncState>, string]>([
     { contentReadAt: msBefore(178) },
     "not read since its window ended 2026-07-01T09:02:01Z (2 h ago); next read due 2026-07-01T09:02:01Z (2 h ago)",
   ],
-])("reports that a library with %j is not settled, and why", (sync, reason) => {
+])("reports that a library with %j is not settled, and why (fault 308)", (sync, reason) => {
   expect(lines(rowsWith(sync))).toContain(`settled         no: ${reason}`);
 });
+
+test.each<Partial<SyncState>>([{ listedText: "2026-07-01" }, { rereadReason: "failure" }])(
+  "names no end of a window that says nothing about the listed date, with %j (fault 309)",
+  (sync) => expect(toExplanationJson(rowsWith(sync), WEEK)).toMatchObject({ window_ends_at: null }),
+);
 
 test("reports failures with the last error, past ones as past; no text can act on the terminal", () => {
   const reads = { lastError: "network: reset\u001b[2J", lastFailedAt: ago(5), lastSuccessAt: null };

@@ -18,7 +18,7 @@ const VIEWS = {
   library_sync: `(
     SELECT f.owner, f.library_name, l.last_modified AS listed_text, l.last_modified AS bookmark, NULL AS content_hash,
       f.settles_at AS bookmark_seen_at, f.last_read_at AS content_read_at,
-      f.owes AS reread_reason, NULL::int8 AS shrunk_run_id, (NOT f.settled AND coalesce(f.last_read_at > f.settles_at, false))::int AS suspect_reads,
+      f.owes AS reread_reason, NULL::int8 AS shrunk_run_id, (NOT f.settled AND f.owes IS NULL AND coalesce(f.last_read_at > f.settles_at, false))::int AS suspect_reads,
       f.failures, f.last_error, f.last_failed_at, f.last_success_at, f.removal_held_at
     FROM simcat_report.library_freshness f
     LEFT JOIN simcat_report.library_versions l
