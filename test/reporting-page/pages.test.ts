@@ -146,7 +146,7 @@ describe("the report", () => {
       { ...counted({ libraries: 5, parents: 6, results: 0 }), ...known(UNTIL), growth: GROWN },
     ],
     ["changes", "Nothing changed in the last 7 days", known("2026-11-19T14:03:20")],
-    ["changes", "Nothing changed until 19 Nov 2026", known("2026-11-19T14:03:19")],
+    ["changes", "Nothing changed since 13 Nov 2026, 14:03, until 19 Nov 2026", known("2026-11-19T14:03:19")],
     [
       "changes",
       "Nothing is known since 13 Nov 2026, 14:03: the copy is complete until 31 Oct 2026",
@@ -157,7 +157,7 @@ describe("the report", () => {
       "Nothing is known since 20 Nov 2026, 08:03: the copy is complete until 19 Nov 2026, 20:03",
       { ...known("2026-11-19T20:03:20"), ...LAST_HOURS },
     ],
-    ["changes", "Nothing changed until 20 Nov 2026, 12:03", { ...known("2026-11-20T12:03:20"), ...LAST_HOURS }],
+    ["changes", "Nothing changed since 20 Nov 2026, 08:03, until 20 Nov 2026, 12:03", { ...known("2026-11-20T12:03:20"), ...LAST_HOURS }],
     ["changes", "Nothing changed in the last 6 hours", { ...known("2026-11-20T13:50:20"), ...LAST_HOURS }],
     ["age", "The last work in the only library was 3 days ago, as far as known until 15 Nov 2026", known(UNTIL)],
     ["storage", "All known sizes are 0", counted({ bytes: 0 })],

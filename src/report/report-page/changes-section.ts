@@ -107,9 +107,9 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     const periodMs = facts.now.getTime() - facts.since.getTime();
     // A period of less than a week must be known better than to a day.
     const { at, until } = knownEndOf(facts, Math.min(DAY_MS, periodMs / 7));
-    const start = changesSince > facts.since ? `since ${formatMinute(changesSince)}` : "";
-    const limits = [start, until].filter((limit) => limit !== "");
-    const time = limits.join(", ") || `in the last ${formatSpan(periodMs)}`;
+    const since = `since ${formatMinute(changesSince)}`;
+    const recent = changesSince > facts.since ? since : `in the last ${formatSpan(periodMs)}`;
+    const time = until === "" ? recent : `${since}, ${until}`;
     const moved = moves.map(({ oldOwner, newOwner, libraries }) => {
       return `${formatLibraries(libraries)} moved from ${shortName(oldOwner)} to ${shortName(newOwner)}`;
     });
