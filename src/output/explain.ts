@@ -31,7 +31,7 @@ const datesOf = (sync: SyncState, { source }: LibraryRows) => (source === "table
 function formatBasis({ lastGoodRun, now }: LibraryRows): string {
   const basis = "Based on the last listing that was read; explain sends no request.";
   if (lastGoodRun === null) return `${basis} No run of all libraries has succeeded yet.`;
-  return `${basis} Last good run: ${lastGoodRun.id}, ${formatMoment(lastGoodRun.startedAt, now)}.`;
+  return `${basis} Last good run: ${lastGoodRun.id}, started ${formatMoment(lastGoodRun.startedAt, now)}.`;
 }
 
 function formatDates(sync: SyncState, rows: LibraryRows): Fact[] {

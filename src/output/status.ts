@@ -23,7 +23,7 @@ function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows,
   const good =
     lastGoodRun === null
       ? "none yet"
-      : `run ${lastGoodRun.id} (${look.paint(toneOf(lastGoodRun.status), lastGoodRun.status)}), ${formatMoment(lastGoodRun.startedAt, now)}`;
+      : `run ${lastGoodRun.id} (${look.paint(toneOf(lastGoodRun.status), lastGoodRun.status)}), started ${formatMoment(lastGoodRun.startedAt, now)}`;
   const others = [`${formatCount(removed)} removed`];
   if (neverStored > 0) others.push(`${formatCount(neverStored)} listed and never stored`);
   return [

@@ -60,16 +60,16 @@ function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, t
     cards.push(card("current run", value, html`${title} ${timeAndAge(startedAt, now)}`));
   }
   if (basics === null) return cards;
-  const aged = (title: string, at: Date | null, detail = "") =>
-    card(title, timeOf(at), at && `${formatAgo(at, basics.now())}${detail}`);
+  const aged = (title: string, at: Date | null, detail = "", none = "never") =>
+    card(title, at === null ? none : timeOf(at), at && `${formatAgo(at, basics.now())}${detail}`);
   const last = basics.lastGoodRun;
   if (last !== undefined)
-    cards.push(aged("last good run", last?.finishedAt ?? null, last ? `, run ${last.id}, ${last.status}` : ""));
+    cards.push(aged("last good run", last?.finishedAt ?? null, last ? `, end of run ${last.id}, ${last.status}` : ""));
   if (figures === null) return cards;
   const { libraries, scenarios, failing, rejects, completeAsOf } = figures;
   return [
     ...cards,
-    aged("complete as of", completeAsOf),
+    aged("complete as of", completeAsOf, "", "not known"),
     card("libraries", formatCount(libraries.live), `${formatCount(libraries.removed)} removed`),
     card("scenarios", formatCount(scenarios)),
     aged("oldest read", libraries.oldestContentReadAt),

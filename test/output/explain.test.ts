@@ -70,7 +70,7 @@ test("a settled library is explained whole", () => {
   expect(lines(ROWS)).toEqual([
     "ann/Q1%2FQ2",
     "It will be skipped: unchanged and settled; next full read by 2026-07-05T13:27:54Z (in 4 d).",
-    "Based on the last listing that was read; explain sends no request. Last good run: 12, 2026-07-01T11:30:00Z (30 min ago).",
+    "Based on the last listing that was read; explain sends no request. Last good run: 12, started 2026-07-01T11:30:00Z (30 min ago).",
     "",
     'listed date     "2026-07-01T08:58:30Z"',
     'bookmark        "2026-07-01T08:58:30Z"',
@@ -166,7 +166,7 @@ describe("the sentence at the top says", () => {
     const unknown = { ...ROWS, stored: null, library: null, scenarios: 0 };
     expect(lines({ ...unknown, rejects: { open: 3, resolved: 1, shown: [reject] } }).slice(1)).toEqual([
       "It will not be read: the service lists it, but its entry cannot be stored or requested; see its rejects.",
-      "Based on the last listing that was read; explain sends no request. Last good run: 12, 2026-07-01T11:30:00Z (30 min ago).",
+      "Based on the last listing that was read; explain sends no request. Last good run: 12, started 2026-07-01T11:30:00Z (30 min ago).",
       "",
       "stored          nothing",
       "rejects         3 open, 1 resolved",

@@ -55,7 +55,7 @@ const text = (rows: Partial<StatusRows>, columns = 120) => formatStatus({ ...QUI
 
 test("a copy without problems takes a few lines", () => {
   expect(text({})).toEqual([
-    "last good run  run 12 (ok), 2026-07-01T09:00:00Z (3 h ago)",
+    "last good run  run 12 (ok), started 2026-07-01T09:00:00Z (3 h ago)",
     "libraries      212 live, 4 removed",
     "dates          209 settled, 3 not settled yet",
     "scenarios      4,120 live",

@@ -62,7 +62,7 @@ test("in a database outage, /readyz, page and metrics show the last run of this 
   await vi.waitFor(async () => {
     const page = await (await worker.get("/")).text();
     expect(page).toContain("database unreachable");
-    expect(page).toContain(`run ${id}, ok`);
+    expect(page).toContain(`, end of run ${id}, ok`);
     expect(page).toContain(`${id} <small>sync</small>`);
     expect(page).toMatch(/last good run<\/dt><dd><time [^>]*>[^<]*<\/time><small>(?:[3-9]|\d\d) s ago/);
   }, WAIT);

@@ -80,7 +80,7 @@ function formatHead(rows: ReportRows, heading: Part): Html {
 <p class="soft">simcat report of ${timeOf(now)} UTC; changes in the last ${formatSpan(now.getTime() - since.getTime())}, since ${formatMinute(since)}.</p>
 ${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${names} (runs are not filtered).</p>`}
 <dl class="cards">
-${card("complete as of (UTC)", completeAsOf === null ? "not yet" : timeOf(completeAsOf), completeAsOf && formatAgo(completeAsOf, now).replace("ago", "before this report"))}
+${card("complete as of (UTC)", completeAsOf === null ? "not known" : timeOf(completeAsOf), completeAsOf && formatAgo(completeAsOf, now).replace("ago", "before this report"))}
 ${card("libraries", formatCount(libraries.libraries), libraries.libraries === 0 ? null : `of ${plural(libraries.owners, "owner")}`, growth.libraries)}
 ${card("scenarios", formatCount(libraries.parents + libraries.results), `${plural(libraries.parents, "parent")}, ${plural(libraries.results, "result")}`, growth.scenarios)}
 ${card("stored", formatBytes(libraries.bytes), libraries.sizesUnread === 0 ? null : `without ${formatLibraries(libraries.sizesUnread)} of unknown size`, growth.bytes)}
