@@ -5,9 +5,9 @@ import {
   formatBytes,
   formatElapsed,
   formatInstant,
+  formatLast,
   formatLimit,
   formatMoment,
-  formatSpan,
 } from "../src/format.ts";
 
 const NOW = new Date("2026-07-01T12:00:00.000Z");
@@ -53,9 +53,9 @@ test("a time limit is shown in one unit", () => {
   expect([60, 999, 1_000, 2_540, 3_600_000].map(formatLimit)).toEqual(["60 ms", "999 ms", "1 s", "2.5 s", "3600 s"]);
 });
 
-test("a span is shown in its largest whole unit", () => {
-  const spans = [7 * 86_400_000, 36 * 3_600_000, 90 * 60_000, 1_000, 1_500];
-  expect(spans.map(formatSpan)).toEqual(["7 days", "36 hours", "90 minutes", "1 second", "1,500 milliseconds"]);
+test("a span is shown in its largest whole unit, and a single one without a number (fault 312)", () => {
+  const spans = [7 * 86_400_000, 86_400_000, 36 * 3_600_000, 3_600_000, 1_500].map(formatLast);
+  expect(spans).toEqual(["last 7 days", "last day", "last 36 hours", "last hour", "last 1,500 milliseconds"]);
 });
 
 test("a size is rounded to one decimal from 1 KB", () => {

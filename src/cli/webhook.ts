@@ -62,7 +62,7 @@ const SILENT: readonly RunStatus[] = ["interrupted", "lost_lease", "running", "a
 
 /** The body of the post. `text` is a sentence that chat programs show. */
 function formatMessage({ id, status, isGood, error }: RunEnd, now: Date, version: string) {
-  const state = isGood ? "good again" : "not good";
+  const state = isGood ? "good" : "not good";
   const run = id === null ? "a run could not begin" : `run ${id} ended with ${status}`;
   const text = `simcat: the copy is ${state}: ${run}${error === null ? "" : `: ${error}`}`;
   return { text, good: isGood, run_id: id, status, error, sent_at: now.toISOString(), version };

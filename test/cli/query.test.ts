@@ -195,7 +195,7 @@ describe("simcat query", () => {
   });
 
   test.each([
-    [{ code: "57014", routine: "ProcessInterrupts" }, "the query took longer than 1 second"],
+    [{ code: "57014", routine: "ProcessInterrupts" }, "the query took longer than 1 s"],
     [{ code: "08P01", routine: "exec_bind_message" }, "the query has parameters such as $1"],
     [{ code: "42601", routine: "exec_parse_message" }, "the query failed: eine Meldung (42601); give one statement"],
   ])("knows %j in a server's own language (fault 230)", (fields, message) => {
@@ -218,7 +218,7 @@ describe("simcat query", () => {
   test("ends after the time limit, and cancels the statement at Ctrl-C", async () => {
     expect(await refusal("query", "SELECT pg_sleep(60)", "--timeout", "200ms")).toEqual([
       64,
-      "simcat: the query took longer than 200 milliseconds; allow more with --timeout 10m",
+      "simcat: the query took longer than 200 ms; allow more with --timeout 10m",
     ]);
     const running = startCli(["query", "SELECT pg_sleep(61)"], { DATABASE_URL: database().url });
     await untilSession(database().query, "query = 'SELECT pg_sleep(61)'");

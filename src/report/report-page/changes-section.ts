@@ -1,5 +1,5 @@
 import { sum } from "d3-array";
-import { formatCount, formatLibraries, formatSpan, plural } from "../../format.ts";
+import { formatCount, formatLast, formatLibraries, plural } from "../../format.ts";
 import type { LibraryKey } from "../../model.ts";
 import { DAY_MS } from "../../units.ts";
 import { columnChart, legend, type TimeStep } from "../charts.ts";
@@ -108,7 +108,7 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     // A period of less than a week must be known better than to a day.
     const { at, until } = knownEndOf(facts, Math.min(DAY_MS, periodMs / 7));
     const since = `since ${formatMinute(changesSince)}`;
-    const recent = changesSince > facts.since ? since : `in the last ${formatSpan(periodMs)}`;
+    const recent = changesSince > facts.since ? since : `in the ${formatLast(periodMs)}`;
     const time = until === "" ? recent : `${since}, ${until}`;
     const moved = moves.map(({ oldOwner, newOwner, libraries }) => {
       return `${formatLibraries(libraries)} moved from ${shortName(oldOwner)} to ${shortName(newOwner)}`;

@@ -1,6 +1,6 @@
 import type { Connection, Pool } from "../../db/connect.ts";
 import { readSnapshot } from "../../db/transaction.ts";
-import { formatAgo, formatBytes, formatCount, formatLibraries, formatSpan, plural } from "../../format.ts";
+import { formatAgo, formatBytes, formatCount, formatLast, formatLibraries, plural } from "../../format.ts";
 import { card, foreignText, formatDay, formatMinute, timeOf } from "../html/elements.ts";
 import { type Html, html, type Part } from "../html/html.ts";
 import { formatPage } from "../html/page.ts";
@@ -77,7 +77,7 @@ function formatHead(rows: ReportRows, heading: Part): Html {
   const names = owners.map((owner, index): Part => [index === 0 ? "" : ", ", foreignText(owner)]);
   const { completeAsOf } = complete;
   return html`<header><h1>${heading}</h1>
-<p class="soft">simcat report of ${timeOf(now)} UTC; changes in the last ${formatSpan(now.getTime() - since.getTime())}, since ${formatMinute(since)}.</p>
+<p class="soft">simcat report of ${timeOf(now)} UTC; changes in the ${formatLast(now.getTime() - since.getTime())}, since ${formatMinute(since)}.</p>
 ${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${names} (runs are not filtered).</p>`}
 <dl class="cards">
 ${card("complete as of (UTC)", completeAsOf === null ? "not known" : timeOf(completeAsOf), completeAsOf && formatAgo(completeAsOf, now).replace("ago", "before this report"))}

@@ -1,5 +1,5 @@
 import { sum } from "d3-array";
-import { formatAll, formatCount, formatSpan, plural } from "../../format.ts";
+import { formatAll, formatCount, formatLast, plural } from "../../format.ts";
 import type { RunStatus } from "../../run-summary.ts";
 import { badgeOf, formatBadge } from "../html/badges.ts";
 import { timeOf } from "../html/elements.ts";
@@ -16,17 +16,17 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
   },
   finding({ now, since, runs, endings }) {
     if (runs.length === 0) return null;
-    const span = formatSpan(now.getTime() - since.getTime());
+    const span = formatLast(now.getTime() - since.getTime());
     const running = sum(endings, ({ status, runs: count }) => (status === "running" ? count : 0));
     const all = sum(endings, (ending) => ending.runs) - running;
     const unsuccessful = sum(endings, (ending) => (isSuccess(ending.status) ? 0 : ending.runs));
     const rest = running === 0 ? "" : `; ${plural(running, "run has", "runs have")} not ended`;
-    if (all === 0) return `No run ${running === 0 ? "" : "ended "}in the last ${span}${rest}`;
+    if (all === 0) return `No run ${running === 0 ? "" : "ended "}in the ${span}${rest}`;
     if (all === 1)
-      return `The only run of the last ${span} ${unsuccessful === 0 ? "succeeded" : "did not end with ok"}${rest}`;
+      return `The only run of the ${span} ${unsuccessful === 0 ? "succeeded" : "did not end with ok"}${rest}`;
     if (unsuccessful > 0)
-      return `${formatCount(unsuccessful)} of ${plural(all, "run")} in the last ${span} did not end with ok${rest}`;
-    return `${formatAll(all)} runs of the last ${span} succeeded${rest}`;
+      return `${formatCount(unsuccessful)} of ${plural(all, "run")} in the ${span} did not end with ok${rest}`;
+    return `${formatAll(all)} runs of the ${span} succeeded${rest}`;
   },
   figure: ({ runs: newest, since, endings, owners }) => {
     // Of the period that the heading counts; if there are none, the last ones before it.
