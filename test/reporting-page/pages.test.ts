@@ -142,7 +142,7 @@ describe("the report", () => {
     ["growth", undefined, emptyRows],
     [
       "growth",
-      "1 more library since 21 Oct 2026, until 15 Nov 2026, and as many scenarios",
+      "1 more library since 21 Oct 2026 (complete until 15 Nov 2026), and as many scenarios",
       { ...counted({ libraries: 5, parents: 6, results: 0 }), ...known(UNTIL), growth: GROWN },
     ],
     ["changes", "Nothing changed in the last 7 days", known("2026-11-19T14:03:20")],
@@ -157,7 +157,16 @@ describe("the report", () => {
       "Nothing is known since 20 Nov 2026, 08:03: the copy is complete until 19 Nov 2026, 20:03",
       { ...known("2026-11-19T20:03:20"), ...LAST_HOURS },
     ],
-    ["changes", "Nothing changed since 20 Nov 2026, 08:03, until 20 Nov 2026, 12:03", { ...known("2026-11-20T12:03:20"), ...LAST_HOURS }],
+    [
+      "changes",
+      "4,321 libraries changed since 13 Nov 2026, 14:03 (complete until 31 Oct 2026); no scenarios",
+      { ...known("2026-10-31T14:03:20"), changed: hugeRows.changed },
+    ],
+    [
+      "changes",
+      "Nothing changed since 20 Nov 2026, 08:03, until 20 Nov 2026, 12:03",
+      { ...known("2026-11-20T12:03:20"), ...LAST_HOURS },
+    ],
     ["changes", "Nothing changed in the last 6 hours", { ...known("2026-11-20T13:50:20"), ...LAST_HOURS }],
     ["age", "The last work in the only library was 3 days ago, as far as known until 15 Nov 2026", known(UNTIL)],
     ["storage", "All known sizes are 0", counted({ bytes: 0 })],
@@ -308,7 +317,7 @@ describe("the report", () => {
     const growth = ["2026-09-20", "2026-10-10", "2026-11-09"].map((day, results) => grown(day, 4, 4, results));
     const now = counted({ libraries: 4, parents: 4, results: 2 });
     const { page } = formatOne({ growth, ...now, ...knownUntil("2026-11-09T14:03:20") });
-    expect(page).toContain("4 parents, 2 results<br>+1 since 10 Oct 2026, until 9 Nov 2026</small>");
+    expect(page).toContain("4 parents, 2 results<br>+1 since 10 Oct 2026 (complete until 9 Nov 2026)</small>");
   });
 
   test("shows no change of the storage if a size became known or unknown (fault 243)", () => {

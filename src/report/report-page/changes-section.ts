@@ -118,7 +118,9 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     if (first !== undefined) {
       const totals = totalsOf(changes, SCENARIO_PANEL);
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
-      return [`${formatLibraries(first.total)} changed ${time}`, scenarios, ...moved].join("; ");
+      // Runs of selected libraries may have found some later.
+      const known = until === "" ? recent : `${since} (complete ${until})`;
+      return [`${formatLibraries(first.total)} changed ${known}`, scenarios, ...moved].join("; ");
     }
     return moves.length === 0 ? `Nothing changed ${time}` : [...moved, `nothing else changed ${time}`].join("; ");
   },

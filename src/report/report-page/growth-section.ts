@@ -54,7 +54,7 @@ export function recentGrowth(rows: GrowthRows) {
   if (start === undefined || rows.growth.length < 2) return { libraries: null, scenarios: null, bytes: null };
   const since = `since ${formatDay(start.day)}`;
   const recent = utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : since;
-  const time = until === "" ? recent : `${since}, ${until}`;
+  const time = until === "" ? recent : `${since} (complete ${until})`;
   const format = (by: number, formatAmount: (amount: number) => string) =>
     `${by < 0 ? "\u2212" : by > 0 ? "+" : "±"}${formatAmount(Math.abs(by))} ${time}`;
   const { libraries, scenarios, bytes } = changeSince(start, rows);
@@ -91,7 +91,7 @@ FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZO
     const first = rows.growth.find(({ hasEvents }) => hasEvents);
     if (first === undefined || second === undefined) return `Growth is recorded since ${formatDay(recorded.day)}`;
     const { until } = knownEndOf(rows);
-    const time = `since ${formatDay(first.day)}${until && `, ${until}`}`;
+    const time = `since ${formatDay(first.day)}${until && ` (complete ${until})`}`;
     const { libraries, scenarios } = changeSince(first, rows);
     const moreLibraries = difference(libraries, "library", "libraries");
     const moreScenarios = difference(scenarios, "scenario", "scenarios");
