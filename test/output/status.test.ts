@@ -130,7 +130,9 @@ test("before the first run it prints the first command to run", () => {
 
 test("a run whose lease has expired is dead since an unknown time, another is at work (faults 284, 307)", () => {
   const unknown = { skipped: null, changed: null, removed: null };
-  const runs = [run(13, { status: "running", startedAt: ago(2), finishedAt: null, ...unknown, read: null, failed: null })];
+  const runs = [
+    run(13, { status: "running", startedAt: ago(2), finishedAt: null, ...unknown, read: null, failed: null }),
+  ];
   expect(text({ runs, liveRuns: liveRun(13, { read: 12, known: 1300 }) }).slice(6)).toEqual([
     "run  kind  status   started    took        at                    read  skipped  changed  failed  removed",
     " 13  sync  running  2 min ago  2 min 00 s  2026-07-01T11:58:00Z    12",

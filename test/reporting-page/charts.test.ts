@@ -173,6 +173,7 @@ describe("dots", () => {
   const run = {
     id: 1,
     kind: "sync",
+    scope: null,
     status: "ok",
     startedAt: new Date("2026-11-20T14:00:00Z"),
     durationMs: 400,

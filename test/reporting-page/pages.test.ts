@@ -81,6 +81,16 @@ describe("the report", () => {
   const NEWER = "2026-11-18T14:03:20";
 
   test.each<[string, Partial<ReportRows>, string]>([
+    [
+      "a run of everything that a selected one followed (fault 314)",
+      {
+        runs: [
+          ...endedAs("held").runs,
+          ...oneRows.runs.map((run) => ({ ...run, scope: { libraries: [], owners: ["ann"] } })),
+        ],
+      },
+      "The last run of all libraries ended as held</span>",
+    ],
     ["a run that failed", endedAs("failed"), "<h3>The run that did not end with ok (UTC)</h3>"],
     [
       "the whole remedy of the last run",

@@ -72,6 +72,7 @@ export const pictureRows: ReportRows = {
     return {
       id: 9_081 + at,
       kind: "sync",
+      scope: null,
       status: isFailed ? ("source_unavailable" as const) : ("ok" as const),
       startedAt: new Date(NOW.getTime() - (40 - at) * 900_000),
       durationMs: 900 + ((at * 37) % 11) * 420,

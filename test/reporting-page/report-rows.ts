@@ -92,7 +92,9 @@ export const oneRows: ReportRows = {
     { packageName: "landscape", packageVersion: "4.3.6", libraries: 1, newestVersion: "4.3.6", versionsBehind: 0 },
   ],
   parents: [{ owner: "ann", owners: 1, scenarios: 1, parents: 1, withoutResults: 1, stale: 0 }],
-  runs: [{ id: 1, kind: "backfill", status: "ok", startedAt: ago(5 * MINUTE), durationMs: 400, error: null }],
+  runs: [
+    { id: 1, kind: "backfill", scope: null, status: "ok", startedAt: ago(5 * MINUTE), durationMs: 400, error: null },
+  ],
   endings: [{ status: "ok", runs: 1 }],
   changes: changeDays(),
 };
@@ -200,6 +202,7 @@ export const hugeRows: ReportRows = {
     return {
       id: at + 1,
       kind: "sync",
+      scope: null,
       status,
       startedAt: ago((40 - at) * 15 * MINUTE),
       durationMs: 1_000 * (1 + ((at * 37) % 400)),

@@ -9,7 +9,7 @@ import { badgeOf, formatBadge, shapeAt } from "./badges.ts";
 import { errorText, formatMinute, listOf, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
 
-export interface DrawnRun extends Pick<RunRow, "id" | "kind" | "status" | "startedAt" | "error"> {
+export interface DrawnRun extends Pick<RunRow, "id" | "kind" | "scope" | "status" | "startedAt" | "error"> {
   /** So far if it has not ended; null if its process died, because nothing records when. */
   readonly durationMs: number | null;
 }

@@ -3,6 +3,7 @@ import { formatExplainCommand, OLD_AFTER_MS, remedyAfter } from "../../output/st
 import { badgeOf, formatBadge, type Variant } from "../html/badges.ts";
 import { failingList, foreignText, formatMinute, libraryName, listOf } from "../html/elements.ts";
 import { html, type Part } from "../html/html.ts";
+import { isSuccess } from "../html/runs-figure.ts";
 import { type Facts, OF_OWNERS } from "./facts.ts";
 import type { Section } from "./section.ts";
 
@@ -65,10 +66,11 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
     const reason = librariesBehind === 0 ? "no run has read the whole listing since, or a cache answered" : behind;
     add("failed", `The copy is complete only as of ${formatMinute(completeAsOf)} UTC`, `${reason}; see simcat status`);
   }
-  if (last !== undefined && last.status !== "ok" && last.status !== "running") {
-    const { variant, label } = badgeOf(last.status);
-    const advice = remedyAfter(last.status) ?? "simcat status lists the libraries that need another read";
-    add(variant, `The last run ended as ${label}`, advice);
+  for (const run of new Set([last, runs.findLast(({ scope }) => scope === null)])) {
+    if (run === undefined || isSuccess(run.status)) continue;
+    const { variant, label } = badgeOf(run.status);
+    const advice = remedyAfter(run.status) ?? "simcat status lists the libraries that need another read";
+    add(variant, `The last run ${run === last ? "" : "of all libraries "}ended as ${label}`, advice);
   }
   const [failed] = failing;
   if (failed !== undefined) {
