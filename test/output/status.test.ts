@@ -53,7 +53,7 @@ const liveRun = (id: number, rest: Partial<LiveRun> = {}) =>
 
 const text = (rows: Partial<StatusRows>, columns = 120) => formatStatus({ ...QUIET, ...rows }, columns).split("\n");
 
-test("a copy without problems takes a few lines", () => {
+test("a copy without problems takes a few lines, and says that its last good run started then (fault 311)", () => {
   expect(text({})).toEqual([
     "last good run  run 12 (ok), started 2026-07-01T09:00:00Z (3 h ago)",
     "libraries      212 live, 4 removed",

@@ -156,6 +156,7 @@ describe("the report", () => {
       { ...counted({ libraries: 5, parents: 6, results: 0 }), ...known(UNTIL), growth: GROWN },
     ],
     ["changes", "Nothing changed in the last 7 days", known("2026-11-19T14:03:20")],
+    // Both ends of the period (fault 310).
     ["changes", "Nothing changed since 13 Nov 2026, 14:03, until 19 Nov 2026", known("2026-11-19T14:03:19")],
     [
       "changes",
@@ -167,6 +168,7 @@ describe("the report", () => {
       "Nothing is known since 20 Nov 2026, 08:03: the copy is complete until 19 Nov 2026, 20:03",
       { ...known("2026-11-19T20:03:20"), ...LAST_HOURS },
     ],
+    // Selected runs found them (fault 313).
     [
       "changes",
       "4,321 libraries changed since 13 Nov 2026, 14:03 (complete until 31 Oct 2026); no scenarios",

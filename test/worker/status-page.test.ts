@@ -47,13 +47,13 @@ test("lists twenty of ten thousand failing libraries, and counts the others", ()
   expect(page.match(/library \d+/g)).toHaveLength(20);
 });
 
-test("names the service and the database, and shows each time before its age", () => {
+test("names the service and the database, and shows each time before its age (fault 311)", () => {
   const page = pageOf(failingStatus(["Fire"]));
   expect(page).toContain("<h1>simcat: organization at api.example.com, database <bdi>simcat</bdi></h1>");
   expect(page).toContain("<title>simcat: not ready: api.example.com, database simcat</title>");
   expect(page.replace(/<[^>]*>/g, "")).toContain("next run20 Nov 2026, 15:15 CETin 11 min");
   expect(page.replace(/<[^>]*>/g, "")).toContain("20 Nov 2026, 13:48 15 min ago");
-  // Not "never": a copy that was complete may lose its date to a cache of unknown age (fault 311).
+  // Not "never": a copy that was complete may lose its date to a cache of unknown age.
   expect(pageOf(emptyStatus)).toContain("<dt>complete as of</dt><dd>not known</dd>");
   expect(pageOf({ ...emptyStatus, figures: null })).toContain("<h1>simcat: organization at api.example.com</h1>");
 });
