@@ -153,7 +153,7 @@ describe("the reader", () => {
     const owing =
       "UPDATE simcat.library_sync SET reread_reason = 'failure', settles_at = now() - interval '1 day' WHERE library_name = 'Water'";
     expect(await answerTo(await cluster.session(database, "simcat_migrator"), owing)).toBe("done");
-    // No read of it was suspect (fault 309).
+    // No read of it was suspect (fault 308).
     for (const one of await answers("explain", "Water", "--json"))
       expect(one).toMatchObject({ reread_reason: "failure", suspect_reads: 0, window_ends_at: null });
     const [verified] = await answers("verify", "--json");

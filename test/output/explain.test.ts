@@ -201,7 +201,7 @@ test.each<[Partial<SyncState>, string]>([
 });
 
 test.each<Partial<SyncState>>([{ listedText: "2026-07-01" }, { rereadReason: "failure" }])(
-  "names no end of a window that says nothing about the listed date, with %j (fault 309)",
+  "names no end of a window that says nothing about the listed date, with %j (fault 308)",
   (sync) => expect(toExplanationJson(rowsWith(sync), WEEK)).toMatchObject({ window_ends_at: null }),
 );
 

@@ -99,7 +99,7 @@ describe("a run by cron", () => {
     const { url, messages } = await hook(200);
     if (runs !== "") await addRuns(runs);
     await sync(url, isGood);
-    // Not "good again": the first run may have failed (fault 315).
+    // Not "good again": the first run may have failed (fault 312).
     const said = messages().map(({ good, text }) => [good, text.slice(0, text.indexOf(": run") + 1)]);
     expect(said).toEqual(isTold ? [[isGood, `simcat: the copy is ${isGood ? "good" : "not good"}:`]] : []);
   });

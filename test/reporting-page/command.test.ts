@@ -174,7 +174,7 @@ describe("simcat report", () => {
       last_success_at = last_success_at - interval '20 days'`);
     expect((await report(made)).stdout).toMatch(/ {2}Nothing is known since .*: the copy is complete until \d+ [A-Z]/);
     const { stdout, page } = await report(made, "--since", "30d");
-    expect(stdout).toMatch(/ {2}Nothing changed since .*, until \d+ [A-Z]/);
+    expect(stdout).toMatch(/ {2}Nothing changed since .* \(complete until \d+ [A-Z]/);
     expect(page.match(/class="shade"/g)?.length).toBeGreaterThan(30);
   });
 

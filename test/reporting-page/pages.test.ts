@@ -157,7 +157,7 @@ describe("the report", () => {
     ],
     ["changes", "Nothing changed in the last 7 days", known("2026-11-19T14:03:20")],
     // Both ends of the period (fault 310).
-    ["changes", "Nothing changed since 13 Nov 2026, 14:03, until 19 Nov 2026", known("2026-11-19T14:03:19")],
+    ["changes", "Nothing changed since 13 Nov 2026, 14:03 (complete until 19 Nov 2026)", known("2026-11-19T14:03:19")],
     [
       "changes",
       "Nothing is known since 13 Nov 2026, 14:03: the copy is complete until 31 Oct 2026",
@@ -168,7 +168,7 @@ describe("the report", () => {
       "Nothing is known since 20 Nov 2026, 08:03: the copy is complete until 19 Nov 2026, 20:03",
       { ...known("2026-11-19T20:03:20"), ...LAST_HOURS },
     ],
-    // Selected runs found them (fault 313).
+    // Selected runs found them (fault 310).
     [
       "changes",
       "4,321 libraries changed since 13 Nov 2026, 14:03 (complete until 31 Oct 2026); no scenarios",
@@ -176,7 +176,7 @@ describe("the report", () => {
     ],
     [
       "changes",
-      "Nothing changed since 20 Nov 2026, 08:03, until 20 Nov 2026, 12:03",
+      "Nothing changed since 20 Nov 2026, 08:03 (complete until 20 Nov 2026, 12:03)",
       { ...known("2026-11-20T12:03:20"), ...LAST_HOURS },
     ],
     ["changes", "Nothing changed in the last 6 hours", { ...known("2026-11-20T13:50:20"), ...LAST_HOURS }],

@@ -109,7 +109,8 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     const { at, until } = knownEndOf(facts, Math.min(DAY_MS, periodMs / 7));
     const since = `since ${formatMinute(changesSince)}`;
     const recent = changesSince > facts.since ? since : `in the ${formatLast(periodMs)}`;
-    const time = until === "" ? recent : `${since}, ${until}`;
+    // Runs of selected libraries may have found some later.
+    const time = until === "" ? recent : `${since} (complete ${until})`;
     const moved = moves.map(({ oldOwner, newOwner, libraries }) => {
       return `${formatLibraries(libraries)} moved from ${shortName(oldOwner)} to ${shortName(newOwner)}`;
     });
@@ -118,9 +119,7 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     if (first !== undefined) {
       const totals = totalsOf(changes, SCENARIO_PANEL);
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
-      // Runs of selected libraries may have found some later.
-      const known = until === "" ? recent : `${since} (complete ${until})`;
-      return [`${formatLibraries(first.total)} changed ${known}`, scenarios, ...moved].join("; ");
+      return [`${formatLibraries(first.total)} changed ${time}`, scenarios, ...moved].join("; ");
     }
     return moves.length === 0 ? `Nothing changed ${time}` : [...moved, `nothing else changed ${time}`].join("; ");
   },
