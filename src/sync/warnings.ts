@@ -17,7 +17,7 @@ export function warnOfListing(totals: RunTotals, { listing, plan, asOf }: Planne
       " Its Age is malformed or over a year, so the copy counts as complete as of no later time than before.";
     const { count, owing } = plan.missingButCached;
     const kept = `, and ${formatLibraries(count)} seen since and not listed ${count === 1 ? "was" : "were"} kept`;
-    const owed = ` (of them ${formatCount(owing)} failed or had rejects, and could not be read again)`;
+    const owed = ` (${count === 1 ? "it" : `of them ${formatCount(owing)}`} failed or had rejects, and could not be read again)`;
     const text = `a cache answered the listing, which it had stored for ${age}: edits since then are not seen`;
     const rest = `${count > 0 ? kept : ""}${owing > 0 ? owed : ""}.${asOf === null ? malformed : ""}`;
     totals.warn("listing_cached", `${text}${rest} ${CACHE}`);
