@@ -20,8 +20,9 @@ const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on;
 /** Values travel as text, so a role's settings could round numbers, or read NULL in an array as a word. */
 const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
 
-/** Times travel as text too, in a format that a database or a role may set. */
-const READABLE = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'";
+/** Times and names of types travel as text too, in a format that a database or a role may set. */
+const READABLE =
+  "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'; SET LOCAL quote_all_identifiers = off";
 
 /**
  * Takes the rights of the reader if there is one. That of this role's prefix comes first: deploy/roles.sql makes north_writer
