@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileErrorReason, UsageError } from "../errors.ts";
 import { DAY_MS } from "../units.ts";
 
@@ -27,7 +27,7 @@ export function createExportFiles(directory: string) {
   return {
     /** Creates a file, passes its writer to `work`, and writes it to the disk. Returns its size in bytes. */
     async write(name: string, work: (write: (bytes: Uint8Array) => void) => Promise<void>): Promise<number> {
-      attempt(() => fs.mkdirSync(temporary, { recursive: true }));
+      attempt(() => createDirectory(temporary));
       const descriptor = attempt(() => fs.openSync(join(temporary, name), "wx", 0o644));
       names.push(name);
       let size = 0;
@@ -56,6 +56,13 @@ export function createExportFiles(directory: string) {
       if (fs.existsSync(temporary)) fs.rmSync(temporary, { recursive: true, force: true });
     },
   };
+}
+
+/** A recursive `mkdirSync` never returns where /proc refuses a directory with ENOENT. */
+function createDirectory(path: string): void {
+  if (fs.existsSync(path)) return;
+  createDirectory(dirname(path));
+  fs.mkdirSync(path);
 }
 
 /** Removes temporary directories that are older than a day: those of exports that were killed. */

@@ -308,6 +308,15 @@ describe("files appear under their names only when all are complete", () => {
     });
   });
 
+  test("a directory that /proc refuses is named: a recursive mkdir would never return (fault 316)", async () => {
+    expect(await runCli(["export", "libraries", "--out", "/proc/a/b"], { DATABASE_URL: database().url })).toMatchObject(
+      {
+        code: 64,
+        stderr: expect.stringContaining("the export cannot be written to /proc/a/b: ENOENT"),
+      },
+    );
+  });
+
   test("a lost connection repeats the export from its start, and leaves no temporary file", async () => {
     const out = temporaryDirectory();
     const running = await startBlocked(out);
