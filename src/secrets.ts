@@ -7,12 +7,13 @@ export const MIN_SECRET_CHARS = 8;
 const MIN_BASE64_CHARS = 8;
 
 /**
- * Returns a function that replaces every secret by `***`, in each form in which it may occur (URL, JSON, Base64). Use it
+ * Returns a function that replaces every secret by `***`, in each form in which it may occur (URL, JSON, HTML, Base64). Use it
  * only for messages: in JSON or metrics it could replace a key or a value that happens to equal a secret.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const [short, long] = [secrets.filter(isShort), secrets.filter((secret) => !isShort(secret))];
-  const sources = [...longestFirst(long.flatMap(formsOf)).map(escapePattern), ...urlPatterns(short)];
+  const [short, long] = [secrets.filter(isShort), longestFirst(secrets.filter((secret) => !isShort(secret)))];
+  const base64 = longestFirst(long.flatMap(base64FormsOf)).map(escapePattern);
+  const sources = [...long.map(patternOf), ...base64, ...urlPatterns(short)];
   if (sources.length === 0) return (text) => text;
   const pattern = new RegExp(sources.join("|"), "g");
   return (text) => text.replace(pattern, MASK);
@@ -20,14 +21,13 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
 
 const isShort = (secret: string) => secret.length < MIN_SECRET_CHARS;
 
-/** Longest first, so that a form that contains another one is replaced as a whole. */
-const longestFirst = (forms: readonly string[]) => [...new Set(forms)].sort((a, b) => b.length - a.length);
+/** Longest first, so that one that contains another is replaced as a whole. */
+const longestFirst = (texts: readonly string[]) => [...new Set(texts)].sort((a, b) => b.length - a.length);
 
 /** Patterns of these passwords in a URL: before the `@` of its host, or in its query. */
 function urlPatterns(passwords: readonly string[]): string[] {
-  const forms = passwords.filter((password) => password !== "").flatMap(plainFormsOf);
-  return longestFirst(forms)
-    .map(escapePattern)
+  return longestFirst(passwords.filter((password) => password !== ""))
+    .map(patternOf)
     .flatMap((form) => [`(?<=:)${form}(?=@)`, `(?<=password=)${form}(?=[&#\\s"'\\\\]|$)`]);
 }
 
@@ -61,16 +61,16 @@ export function environmentSecrets(environment: Readonly<Record<string, string |
   ];
 }
 
-/** The password in the URL of a proxy or a web hook, alone and as `user:password`, which a header contains in Base64. */
+/** The password in the URL of a proxy or a web hook, alone and as a header contains it. */
 function passwordSecrets(url: string | null | undefined): string[] {
   if (!url) return [];
   const passwords = databaseSecrets(url);
-  return passwords.length === 0 || !URL.canParse(url) ? passwords : [...passwords, credentialsOf(new URL(url))];
+  return passwords.length === 0 || !URL.canParse(url) ? passwords : [...passwords, basicOf(new URL(url))];
 }
 
-/** `user:password` as the header of Basic authorization has it, before Base64; `:` if the URL has neither. */
-export const credentialsOf = ({ username, password }: URL): string =>
-  `${percentDecode(username)}:${percentDecode(password)}`;
+/** The user and the password of a URL as the header of Basic authorization has them. */
+export const basicOf = ({ username, password }: URL): string =>
+  Buffer.from(`${percentDecode(username)}:${percentDecode(password)}`).toString("base64");
 
 /** `URL` requires a host after a user name; the URL of a socket (postgres://user@/database?host=/directory) has none. */
 const NO_HOST = "no-host.invalid";
@@ -87,19 +87,20 @@ export function maskDatabaseUrl(url: string): string {
   return patterns.length === 0 ? url : url.replace(new RegExp(patterns.join("|"), "g"), MASK);
 }
 
-/** Unchanged and percent-encoded in the usual ways. */
-function plainFormsOf(secret: string): string[] {
-  const wellFormed = secret.toWellFormed();
-  const encoded = encodeURIComponent(wellFormed);
-  const lowerHex = encoded.replace(/%../g, (hex) => hex.toLowerCase());
-  return [secret, encoded, lowerHex, encoded.replaceAll("%20", "+"), encodeURI(wellFormed)];
-}
+const HTML_NAMES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos" };
 
-function formsOf(secret: string): string[] {
-  const once = JSON.stringify(secret).slice(1, -1);
-  const twice = JSON.stringify(once).slice(1, -1);
-  return [...plainFormsOf(secret), once, twice, once.replaceAll("/", "\\/"), ...base64FormsOf(secret)];
-}
+/** A pattern of a secret as it is, and with any of its marks escaped as URLs, JSON (also within JSON) and HTML do. */
+const patternOf = (secret: string): string =>
+  secret.toWellFormed().replace(/[^a-z\d]/giu, (mark) => {
+    const json = toHex(Buffer.from(mark, "utf16le").swap16()).replace(/.{4}/g, "\\\\{1,3}u$&");
+    const url = toHex(Buffer.from(mark)).replace(/../g, "%$&");
+    const code = mark.codePointAt(0) ?? 0;
+    const html = `&(?:#x0*${code.toString(16).toUpperCase()}|#0*${code}|${HTML_NAMES[mark]});`;
+    const escaped = `${json}|${url}|${html}`.replace(/[A-F]/g, (digit) => `[${digit}${digit.toLowerCase()}]`);
+    return `(?:\\\\{0,3}${escapePattern(mark)}|${escaped}${mark === " " ? "|\\+" : ""})`;
+  });
+
+const toHex = (bytes: Buffer) => bytes.toString("hex").toUpperCase();
 
 /** The parts of the Base64 text that do not depend on the bytes around the secret, one for each of the three alignments. */
 function base64FormsOf(secret: string): string[] {

@@ -13,6 +13,10 @@ test.each([
   ["in JSON", JSON.stringify({ key: KEY }).slice(8, -2)],
   ["in JSON with escaped slashes", JSON.stringify(KEY).slice(1, -1).replace("/", "\\/")],
   ["in JSON in JSON", JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
+  ["in JSON as .NET writes it", "ca\\u0022nary/k?y\\u002B1\\u00E9"],
+  ["in JSON as Python writes it", 'ca\\"nary/k?y+1\\u00e9'],
+  ["in HTML", "ca&quot;nary/k?y+1&#233;"],
+  ["in HTML as .NET writes it", "ca&quot;nary/k?y&#x2B;1&#xE9;"],
   ["in Base64", Buffer.from(KEY).toString("base64")],
 ])("masks a secret %s (fault 104)", (_, form) => {
   const masked = redact(`before ${form} after`, [KEY]);

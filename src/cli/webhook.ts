@@ -8,7 +8,7 @@ import { readRunEnds } from "../db/read/recent-runs.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { toError } from "../errors.ts";
 import type { RunEnd, RunStatus } from "../run-summary.ts";
-import { credentialsOf } from "../secrets.ts";
+import { basicOf } from "../secrets.ts";
 import { openConnectionPool } from "../service/http/connection-pool.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
@@ -86,10 +86,9 @@ export async function postMessage(
 ): Promise<void> {
   const body = JSON.stringify(message);
   const target = new URL(url);
-  const credentials = credentialsOf(target);
   const headers = {
     "content-type": "application/json",
-    ...(credentials !== ":" && { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }),
+    ...(target.username + target.password !== "" && { authorization: `Basic ${basicOf(target)}` }),
     "x-simcat-signature": `sha256=${createHmac("sha256", url).update(body).digest("hex")}`,
   };
   const limits = { concurrency: ATTEMPTS, requestTimeoutMs: ATTEMPT_MS, keepAliveMs: ATTEMPT_MS };
