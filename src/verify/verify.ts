@@ -29,10 +29,12 @@ export interface LibraryDifference extends ContentDifference {
    * The command that resolves it. `sync`: the next sync, which reads the library or would mark it as removed. `later`: a later sync, because
    * the library settles or backs off. `backfill`: only a backfill that compares every row. `allow-removals`: its removal is held.
    */
-  readonly remedy: "sync" | "later" | "backfill" | "allow-removals";
+  readonly remedy: Remedy;
   /** For an unlisted library whose removal a guard holds: since when. Otherwise null. */
   readonly removalHeldAt: Date | null;
 }
+
+type Remedy = "sync" | "later" | "backfill" | "allow-removals";
 
 export type VerifyReport = Awaited<ReturnType<typeof verifyStored>>;
 
@@ -118,26 +120,24 @@ async function compareSides(
   let scenarios = 0;
   /** For how long a cache had held the oldest answer, in ms; 0 when the service itself answered, infinite if that is unknown. */
   let cachedMs = listing.cachedMs;
-  const addOneSided = (key: LibraryKey, kind: DifferenceKind, heldAt: number | null = null) =>
-    differences.push({
-      ...toDifference(key, kind),
-      remedy: heldAt === null ? "sync" : "allow-removals",
-      removalHeldAt: heldAt === null ? null : new Date(heldAt),
-    });
+  const addOneSided = (key: LibraryKey, kind: DifferenceKind, remedy: Remedy, heldAt: number | null = null) =>
+    differences.push({ ...toDifference(key, kind), remedy, removalHeldAt: heldAt === null ? null : new Date(heldAt) });
   /** The cache that answered knows no later event. */
   const isUnseen = (at: number) => listing.cachedMs > 0 && at >= now - listing.cachedMs - CACHE_MARGIN_MS;
   const both: [ListedLibrary, StoredLibrary][] = [];
   for (const one of listed) {
-    const row = stored.get(keyText(one.key));
+    const row = stored.get(keyText(one.key)) ?? null;
     if (row?.state === "live") both.push([one, row]);
     else if (row?.state !== "removed" || !isUnseen(row.removedAt))
-      addOneSided(one.key, row?.state === "removed" ? "removed" : "missing");
+      addOneSided(one.key, row?.state === "removed" ? "removed" : "missing", remedyFor(one, row, null, now, settings));
   }
   // Only if none of the others could be read, the service counts as down because of these.
   both.sort(([, a], [, b]) => Number(hasFailed(a)) - Number(hasFailed(b)));
   for (const { key, state, sync } of incomplete === null ? stored.values() : []) {
     const isMissing = state === "live" && isInScope(key) && listing.libraries.find(key) === undefined;
-    if (isMissing && !isUnseen(sync?.contentReadAt ?? 0)) addOneSided(key, "unlisted", sync?.removalHeldAt);
+    const heldAt = sync?.removalHeldAt ?? null;
+    if (isMissing && !isUnseen(sync?.contentReadAt ?? 0))
+      addOneSided(key, "unlisted", heldAt === null ? "sync" : "allow-removals", heldAt);
   }
   onEvent({ kind: "planned", listed: both.length, toRead: both.length, skipped: 0 });
 
@@ -183,14 +183,14 @@ async function compareSides(
 /** A sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */
 function remedyFor(
   listed: ListedLibrary,
-  stored: StoredLibrary,
-  read: ReceivedContent,
+  stored: StoredLibrary | null,
+  read: ReceivedContent | null,
   now: number,
   { fullEveryMs, serviceTimezone }: CompareTools["settings"],
-): LibraryDifference["remedy"] {
+): Remedy {
   const decision = decide(listed, stored, { now, fullEveryMs, backfillSince: null });
-  const isPartial = read.rejects.length > 0 || listed.source === null;
-  const isChanged = isPartial || stored.sync?.contentHash !== hashContent(listed, read, serviceTimezone);
+  const isPartial = read === null || read.rejects.length > 0 || listed.source === null;
+  const isChanged = isPartial || stored?.sync?.contentHash !== hashContent(listed, read, serviceTimezone);
   if (!isChanged || decision.reason === "unchanged") return "backfill";
   return decision.kind === "read" ? "sync" : "later";
 }

@@ -254,15 +254,19 @@ describe("a library that differs", () => {
 
   test("before its date has settled, or while it backs off, needs a later sync (fault 124)", async () => {
     const today = new Date().toISOString().slice(0, 10);
-    const sides = await stored(["settling", "failing"].map((name) => library("o", name, { lastModified: today })));
+    const sides = await stored(
+      ["settling", "failing", "never stored"].map((name) => library("o", name, { lastModified: today })),
+    );
     await sides.query(`
       UPDATE simcat.library_sync SET bookmark_seen_at = now() - interval '1 h',
-        failures = CASE WHEN library_name = 'failing' THEN 9 ELSE 0 END, last_failed_at = now()`);
+        failures = CASE WHEN library_name = 'settling' THEN 0 ELSE 9 END, last_failed_at = now();
+      DELETE FROM simcat.scenarios WHERE library_name = 'never stored';
+      DELETE FROM simcat.libraries WHERE library_name = 'never stored'`);
     for (const name of ["settling", "failing"])
       sides.service.put(library("o", name, { lastModified: today, description: "edited" }));
     const { stdout } = await verify(sides);
     expect(stdout).toContain(
-      "  to do      simcat sync stores 2 libraries later; simcat explain OWNER/LIBRARY says when",
+      "  to do      simcat sync stores 3 libraries later; simcat explain OWNER/LIBRARY says when",
     );
     expect(stdout).not.toContain("backfill");
   });
