@@ -38,20 +38,18 @@ SELECT f.owner, f.library_name, concat_ws(' ', l.package_name, l.package_version
     ELSE 'settled'
   END AS state
 FROM library_freshness f LEFT JOIN libraries l USING (owner, library_name)
-WHERE ($1::text[] IS NULL OR (f.owner || '/' || f.library_name) COLLATE "default" ILIKE ANY ($1))
-  AND (cardinality($2::text[]) = 0 OR f.owner = ANY ($2))
+WHERE cardinality($1::text[]) = 0 OR f.owner = ANY ($1)
 ORDER BY f.owner, f.library_name`;
 
 /** Exits with 0, also if no library matches. @throws UsageError for an owner that is neither stored nor listed */
-async function printLibraries(context: Context, options: LibrariesOptions, pattern?: string): Promise<void> {
+async function printLibraries(context: Context, options: LibrariesOptions, pattern = ""): Promise<void> {
   const isTable = !options.csv && !options.json && !options.jsonl;
-  const values = [pattern === undefined ? null : toLikes(pattern), options.owner];
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
     const print = printerOf(context, options, SPARE);
-    const openPrinter = isTable ? withKeys(print) : print;
-    const question = { sql: SELECT_LIBRARIES, values, timeLimitMs: TIME_LIMIT_MS, openPrinter };
+    const openPrinter = ofMatching(pattern, isTable ? withKeys(print) : print);
+    const question = { sql: SELECT_LIBRARIES, values: [options.owner], timeLimitMs: TIME_LIMIT_MS, openPrinter };
     await runQuery(pool, { ...question, operation: "listing the libraries" }, context.stop);
   });
 }
@@ -70,8 +68,15 @@ const withKeys =
     };
   };
 
-/** Patterns of LIKE, whose own signs are escaped: for the text as it is, and as a library that a command printed. */
-function toLikes(pattern: string): string[] {
-  const texts = [pattern, parsePart(pattern) ?? pattern];
-  return texts.map((text) => `%${text.replace(/[\\%_]/g, "\\$&").replaceAll("*", "%")}%`);
+/**
+ * Prints the libraries whose OWNER/NAME contains the pattern, as it is or as a library that a command printed. Postgres
+ * would compare letters by the locale of its database, which may know only those of ASCII.
+ */
+function ofMatching(pattern: string, openPrinter: Question["openPrinter"]): Question["openPrinter"] {
+  const texts = [pattern, parsePart(pattern) ?? pattern].map((text) => text.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"));
+  const found = new RegExp(texts.join("|").replaceAll("*", "[^]*"), "iu");
+  return (columns) => {
+    const { add, end } = openPrinter(columns);
+    return { add: (row) => void (found.test(`${row[0]}/${row[1]}`) && add(row)), end };
+  };
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { toRefusal } from "../../src/db/read/run-query.ts";
 import { UsageError } from "../../src/errors.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
@@ -274,6 +274,23 @@ describe("simcat libraries", () => {
     expect(rows.map((row: { owner: string; library_name: string }) => `${row.owner}/${row.library_name}`)).toEqual(
       expected,
     );
+  });
+
+  test("finds letters of any case in a database of the locale C, whose lower() knows only ASCII (fault 317)", async () => {
+    const { pathname } = new URL(database().url);
+    const name = `${pathname.slice(1)}_c`;
+    const [{ provider } = { provider: "" }] = await database().query<{ provider: string }>(
+      "SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN 'LOCALE_PROVIDER libc' ELSE '' END AS provider",
+    );
+    await database().query(`CREATE DATABASE ${name} TEMPLATE template0 ${provider} LC_COLLATE 'C' LC_CTYPE 'C'`);
+    onTestFinished(async () => void (await database().query(`DROP DATABASE ${name} WITH (FORCE)`)));
+    const settings = { DATABASE_URL: database().url.replace(pathname, `/${name}`) };
+    expect(await callCli(["migrate"], settings)).toMatchObject({ code: 0 });
+    const client = new pg.Client({ connectionString: settings.DATABASE_URL });
+    await client.connect();
+    await client.query("INSERT INTO simcat.library_sync (owner, library_name) VALUES ('bob', 'Été')");
+    await client.end();
+    expect((await callCli(["libraries", "éTÉ"], settings)).stdout).toContain("bob/Été");
   });
 
   test("prints names that can be pasted, which it finds again, and counts with separators (fault 269)", async () => {
