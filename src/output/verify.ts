@@ -127,7 +127,7 @@ function formatAdvice({ differences, unread, rejected }: VerifyReport): string[]
       `${plural(held, "removal is", "removals are")} held: simcat sync --allow-removals marks as removed what is really gone; otherwise restore it in the service`,
     ],
     [unread.length, "run simcat verify again; simcat check shows whether the service answers"],
-    [rejected.length, "correct the rejected items in the service; simcat status lists them"],
+    [rejected.length, "correct the rejected items in the service; simcat status lists those that a run received"],
   ];
   return advice.flatMap(([count, text]) => (count > 0 ? [text] : []));
 }

@@ -313,7 +313,7 @@ describe("a library that cannot be compared", () => {
     expect(stdout).toContain("  unread     o/a: server_error: ");
   });
 
-  test("because it was rejected, is reported; its row is no difference, the rest is compared", async () => {
+  test("because it was rejected, is reported, the rest is compared; no run received it yet (fault 318)", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1, 2, 3] })]);
     sides.service.script([
       always({ operation: "scenarios" }, { kind: "alterItem", index: 1, set: { isResult: "no" } }),
@@ -324,6 +324,8 @@ describe("a library that cannot be compared", () => {
       code: 2,
       out: { differences: [], scenarios_compared: 2, rejects },
     });
+    expect((await verify(sides)).stdout).toContain("simcat status lists those that a run received\n");
+    expect((await sides.call(["status"])).stdout).not.toContain("open reject");
 
     await sides.query("UPDATE simcat.scenarios SET parent_id = 9 WHERE scenario_id = 3");
     const { out } = await verifyJson(sides);
