@@ -96,7 +96,6 @@ export async function start(context: Context): Promise<number> {
     log.info({ code: "worker_stopped" }, "stopped");
     return exitCode;
   } finally {
-    schedule.stop();
     await server.close();
   }
 }

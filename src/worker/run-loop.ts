@@ -1,4 +1,3 @@
-import { aborted } from "../async.ts";
 import type { Pool } from "../db/connect.ts";
 import { planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
 import { BusyError, ConfigurationError, EXIT, SimcatError, SourceUnavailableError, toError } from "../errors.ts";
@@ -54,9 +53,7 @@ export async function runSyncLoop(context: WorkerContext, signal: AbortSignal): 
   };
   if (await isRunDue(context)) running = runAndPrune();
   else logNextRun();
-  schedule.start(onDue, (count) => missTicks("suspended", count));
-  await aborted(signal);
-  schedule.stop();
+  await schedule.run(onDue, (count) => missTicks("suspended", count), signal);
   log.info({ code: "worker_stopping", run: state.current?.id }, "stop signal received; no further run starts");
   const last = await (running as Promise<RunResult | null> | null);
   const { reason } = signal;

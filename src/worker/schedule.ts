@@ -1,4 +1,5 @@
 import { createTask } from "node-cron";
+import { aborted } from "../async.ts";
 import type { Config } from "../config.ts";
 import { DAY_MS } from "../units.ts";
 
@@ -45,8 +46,8 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
      * process are unknown, so the longest time that three of them take counts instead.
      */
     lateAfterMs: () => (dueTicks.length < LATE_TICKS ? longestMs : performance.now() - Math.min(...dueTicks)),
-    /** Calls `due` at each tick. After a suspend, `due` is called once and `missed` receives the number of missed ticks. */
-    start(due: () => void, missed: (ticks: number) => void): void {
+    /** Calls `due` at each tick until an abort. After a suspend, `due` is called once, and `missed` receives the number of missed ticks. */
+    async run(due: () => void, missed: (ticks: number) => void, signal: AbortSignal): Promise<void> {
       let missedTicks = 0;
       task.on("execution:started", due);
       task.on("execution:missed", () => {
@@ -60,7 +61,8 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
         });
       });
       void task.start();
+      await aborted(signal);
+      void task.destroy();
     },
-    stop: () => void task.destroy(),
   };
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createSchedule } from "../../src/worker/schedule.ts";
 
 const MINUTE = 60_000;
@@ -13,15 +13,18 @@ afterEach(() => {
 
 const utc = (schedule: string) => createSchedule({ schedule, timezone: "UTC" });
 
-/** Starts the schedule. The due moments and the numbers of missed ticks follow. */
-function follow({ start }: ReturnType<typeof createSchedule>) {
+/** Runs the schedule until the end of the test. The due moments and the numbers of missed ticks follow. */
+function follow({ run }: ReturnType<typeof createSchedule>) {
   const due: string[] = [];
   const missed: number[] = [];
-  start(
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  void run(
     () => due.push(new Date().toISOString().slice(5, 16)),
     (ticks) => missed.push(ticks),
+    stop.signal,
   );
-  return { due, missed };
+  return { due, missed, stop };
 }
 
 test("computes the next due moment and the interval in the zone", () => {
@@ -62,15 +65,14 @@ test("a copy is late after three due ticks, however long they take", async () =>
   expect(schedule.lateAfterMs()).toBe(30 * MINUTE);
   await vi.advanceTimersByTimeAsync(5 * MINUTE);
   expect(schedule.lateAfterMs()).toBe(35 * MINUTE);
-  schedule.stop();
 });
 
 test("emits each due moment once, and none after the stop", async () => {
   const schedule = utc("*/15 * * * *");
-  const { due } = follow(schedule);
+  const { due, stop } = follow(schedule);
   await vi.advanceTimersByTimeAsync(28 * MINUTE);
   expect(due).toEqual(["07-01T12:15", "07-01T12:30"]);
-  schedule.stop();
+  stop.abort();
   await vi.advanceTimersByTimeAsync(DAY);
   expect(due).toHaveLength(2);
 });
@@ -85,7 +87,6 @@ test("after a sleep it runs once for the last due moment and reports the others 
   expect(missed).toEqual([4]);
   // The missed ticks were due too.
   expect(schedule.lateAfterMs()).toBeLessThan(MINUTE);
-  schedule.stop();
 });
 
 test.each([
@@ -102,7 +103,6 @@ test.each([
   const { due } = follow(schedule);
   await vi.advanceTimersByTimeAsync(hours * 60 * MINUTE);
   expect(due).toEqual(moments);
-  schedule.stop();
 });
 
 test("the pause of a repeated hour does not make the copy stale", async () => {
@@ -112,5 +112,4 @@ test("the pause of a repeated hour does not make the copy stale", async () => {
   await vi.advanceTimersByTimeAsync(119 * MINUTE);
   // Three ticks were due before the pause, the oldest of them at 23:15.
   expect(schedule.lateAfterMs()).toBeGreaterThan(100 * MINUTE);
-  schedule.stop();
 });
