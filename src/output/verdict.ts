@@ -1,7 +1,7 @@
 import type { LibraryRows } from "../db/read/read-library-record.ts";
 import type { ReadSource } from "../db/read/read-source.ts";
 import type { FailingLibrary } from "../db/read/read-status.ts";
-import { formatCount, formatMoment, plural } from "../format.ts";
+import { formatCount, formatMoment } from "../format.ts";
 import type { Decision, ReadReason, SyncState } from "../model.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
@@ -91,8 +91,8 @@ export function formatSettled(
   if (sync.rereadReason !== null) return "no: it owes a read";
   const due = `next read due ${momentOf(nextReadAt(sync), now)}${source === "views" ? " at the latest" : ""}`;
   if (sync.suspectReads > 0) {
-    const reads = plural(sync.suspectReads, "read");
-    return `no: ${reads} in a row may have been answered by a cache, or named another date or library than the listing; ${due}`;
+    const reads = sync.suspectReads === 1 ? "read" : `${formatCount(sync.suspectReads)} reads`;
+    return `no: the last ${reads} may have been answered by a cache, or named another date or library than the listing; ${due}`;
   }
   const end = windowEnd(sync);
   const window = momentOf(end, now);

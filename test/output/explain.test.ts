@@ -186,7 +186,11 @@ test.each<[Partial<SyncState>, string]>([
   [{ rereadReason: "rejects" }, "it owes a read"],
   [
     { suspectReads: 2 },
-    "2 reads in a row may have been answered by a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
+    "the last 2 reads may have been answered by a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
+  ],
+  [
+    { suspectReads: 1 },
+    "the last read may have been answered by a cache, or named another date or library than the listing; next read due 2026-07-01T10:00:00Z (2 h ago)",
   ],
   [
     { bookmarkSeenAt: msBefore(2), contentReadAt: msBefore(1) },
