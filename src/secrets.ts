@@ -95,7 +95,8 @@ const patternOf = (secret: string): string =>
     const json = toHex(Buffer.from(mark, "utf16le").swap16()).replace(/.{4}/g, "\\\\{1,3}u$&");
     const url = toHex(Buffer.from(mark)).replace(/../g, "%$&");
     const code = mark.codePointAt(0) ?? 0;
-    const html = `&(?:#x0*${code.toString(16).toUpperCase()}|#0*${code}|${HTML_NAMES[mark]});`;
+    const name = mark in HTML_NAMES ? `|${HTML_NAMES[mark]}` : "";
+    const html = `&(?:#x0*${code.toString(16).toUpperCase()}|#0*${code}${name});`;
     const escaped = `${json}|${url}|${html}`.replace(/[A-F]/g, (digit) => `[${digit}${digit.toLowerCase()}]`);
     return `(?:\\\\{0,3}${escapePattern(mark)}|${escaped}${mark === " " ? "|\\+" : ""})`;
   });

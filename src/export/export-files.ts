@@ -62,7 +62,12 @@ export function createExportFiles(directory: string) {
 function createDirectory(path: string): void {
   if (fs.existsSync(path)) return;
   createDirectory(dirname(path));
-  fs.mkdirSync(path);
+  try {
+    fs.mkdirSync(path);
+  } catch (error) {
+    // Another export may have created it.
+    if (!fs.existsSync(path)) throw error;
+  }
 }
 
 /** Removes temporary directories that are older than a day: those of exports that were killed. */
