@@ -128,6 +128,20 @@ export async function openControl(url: string) {
       const shift = "to_timestamp($1::float8 / 1000) - pg_catalog.clock_timestamp()";
       await query(`UPDATE clock.shift SET by = ${how === "anew" ? shift : `greatest(by, ${shift})`}`, [moment]);
     },
+    /** Ends every lease, and first the sessions that lock one in a transaction that nothing goes on with, as the server would after 15 s. */
+    async expireLeases(): Promise<void> {
+      const [leases] = await query<{ locked: boolean }>(
+        `SELECT count(*) < (SELECT count(*) FROM simcat.leases) AS locked
+         FROM (SELECT FROM simcat.leases FOR NO KEY UPDATE SKIP LOCKED) AS free`,
+      );
+      const ended = await query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE $1 AND datname = current_database() AND application_name = 'simcat'
+           AND state LIKE 'idle in transaction%' AND pg_terminate_backend(pid)`,
+        [leases?.locked],
+      );
+      await untilGone(ended.map(({ pid }) => pid));
+      await query("UPDATE simcat.leases SET expires_at = clock.clock_timestamp() - interval '1 second'");
+    },
     /** Empties all tables, as after a migration. */
     async empty(): Promise<void> {
       const names = TABLES.split(", ").map((name) => `simcat.${name}`);

@@ -97,9 +97,7 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   scheduler.forget(run);
   time.forget(run);
   // A run that was stopped while it took the lease may hold it until it expires, and SQL's clock stands still between the runs.
-  if (ended.status === "killed" || ended.status === "refused") {
-    await server.control.query("UPDATE simcat.leases SET expires_at = clock.clock_timestamp() - interval '1 second'");
-  }
+  if (ended.status === "killed" || ended.status === "refused") await server.control.expireLeases();
   note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
   const listings = [before, service.organization.libraries()] as const;
   return { ended, isCompleted, failed, heard, listings, others: [], plan };
@@ -136,7 +134,7 @@ async function overtake(simulation: Simulation, worker: Worker, others: Promise<
     "SELECT 1 AS one FROM simcat.sync_runs WHERE status = 'running' AND version = $1",
     [worker.run],
   );
-  await server.control.query("UPDATE simcat.leases SET expires_at = clock.clock_timestamp() - interval '1 second'");
+  await server.control.expireLeases();
   const other = begin(simulation, QUIET, others);
   others.push(other);
   await scheduler.drive(other);
