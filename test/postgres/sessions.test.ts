@@ -60,12 +60,13 @@ test("a run continues if a session is ended at any statement and so are the next
   const statements = [...(await sync(new Set())).sent];
   expect(statements.length).toBeGreaterThan(20);
   // Several per run, far enough apart that one failure does not hit the retry of another.
-  for (const remainder of [0, 1, 2, 3, 4]) {
+  const interrupted = [0, 1, 2, 3, 4].map(async (remainder) => {
     const some = new Set(statements.filter((_, at) => at % 5 === remainder));
     const { ended, sent } = await sync(some);
     expect({ remainder, ...ended }).toEqual({ remainder, code: 0, said: "", left: 0 });
     expect([...some].filter((statement) => !sent.has(statement))).toEqual([]);
-  }
+  });
+  await Promise.all(interrupted);
 });
 
 test("a connection attempt interrupted by system sleep is retried once, unless no wait is configured", async () => {

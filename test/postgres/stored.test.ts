@@ -1,5 +1,4 @@
-import { expect, test } from "vitest";
-import type { Connection } from "../../src/db/connect.ts";
+import { expect, onTestFinished, test } from "vitest";
 import { parseStored, readStored, readStoredLibrary, streamStored } from "../../src/db/read/stored-libraries.ts";
 import { streamRows } from "../../src/db/read/stream-rows.ts";
 import { keyText } from "../../src/key.ts";
@@ -73,35 +72,27 @@ const LIBRARIES: readonly StoredLibrary[] = [
   { key: key("listed alone"), state: "listed", sync: USUAL },
 ];
 
-/** Calls `work` with a connection to a database that holds these libraries. */
-async function withStored(libraries: readonly StoredLibrary[], work: (connection: Connection) => Promise<void>) {
+test("what is stored is read back exactly, and an error thrown for a row is raised after the last row", async () => {
   const database = await freshTestDatabase();
-  for (const one of libraries) await insert(database, one);
+  for (const one of LIBRARIES) await insert(database, one);
   const connection = await database.pool.connect();
-  await work(connection).finally(() => connection.release());
-}
+  onTestFinished(() => connection.release());
+  await connection.query("BEGIN");
+  expect(await readStored(connection)).toEqual(new Map(LIBRARIES.map((one) => [keyText(one.key), one])));
+  await streamStored(connection, (library, text) => expect(parseStored(text)).toEqual(library));
+  await connection.query("COMMIT");
+  for (const one of LIBRARIES) expect(await readStoredLibrary(connection, one.key)).toEqual(one);
+  expect(await readStoredLibrary(connection, key("nobody's"))).toBeNull();
 
-test("what is stored is read back exactly, whatever its texts contain", () =>
-  withStored(LIBRARIES, async (connection) => {
-    await connection.query("BEGIN");
-    expect(await readStored(connection)).toEqual(new Map(LIBRARIES.map((one) => [keyText(one.key), one])));
-    await streamStored(connection, (library, text) => expect(parseStored(text)).toEqual(library));
-    await connection.query("COMMIT");
-    for (const one of LIBRARIES) expect(await readStoredLibrary(connection, one.key)).toEqual(one);
-    expect(await readStoredLibrary(connection, key("nobody's"))).toBeNull();
-  }));
-
-test("an error thrown for a row is raised after the last row, and the connection stays usable", () =>
-  withStored(LIBRARIES, async (connection) => {
-    let taken = 0;
-    const take = () => {
-      taken++;
-      throw new Error(`row ${taken}`);
-    };
-    await expect(streamStored(connection, take)).rejects.toThrow("row 1");
-    await expect(streamRows(connection, "SELECT 1 / (3 - n) FROM generate_series(1, 5) n", () => {})).rejects.toThrow(
-      "division by zero",
-    );
-    expect(taken).toBe(1);
-    expect((await connection.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
-  }));
+  let taken = 0;
+  const take = () => {
+    taken++;
+    throw new Error(`row ${taken}`);
+  };
+  await expect(streamStored(connection, take)).rejects.toThrow("row 1");
+  await expect(streamRows(connection, "SELECT 1 / (3 - n) FROM generate_series(1, 5) n", () => {})).rejects.toThrow(
+    "division by zero",
+  );
+  expect(taken).toBe(1);
+  expect((await connection.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+});
