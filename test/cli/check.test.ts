@@ -69,52 +69,39 @@ describe("check", () => {
     expect(printed.at(-1)).toBe("ready to run");
   });
 
-  test("exits with the code of its failure when no content can be read (fault 100)", async () => {
+  test("exits with the code of its failure when no content can be read (faults 100 and 287)", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
-    for (const [exit, action] of [
-      [76, { kind: "wrongBody", text: '{"error": "no"}' }],
-      [76, { kind: "status", status: 404 }],
-      [77, { kind: "status", status: 401 }],
-      [69, { kind: "status", status: 500 }],
+    for (const [exit, action, hint] of [
+      [76, { kind: "wrongBody", text: '{"error": "no"}' }, ""],
+      [76, { kind: "status", status: 404 }, ""],
+      [77, { kind: "status", status: 401 }, ""],
+      [69, { kind: "status", status: 500 }, "try again later; if it lasts, ask the service's operators"],
     ] as const) {
       service.script([{ match: { operation: "scenarios" }, times: "always", action }]);
       const { exitCode, line } = await checked(environment);
       expect({ action, exitCode }).toEqual({ action, exitCode: exit });
-      expect(line("content")).toMatchObject({ result: "fail", text: expect.stringMatching(/^ann\/Lib: /) });
+      const text = expect.stringMatching(/^ann\/Lib: /);
+      expect(line("content")).toMatchObject({ result: "fail", text, hint: expect.stringContaining(hint) });
     }
   });
 
-  test("only warns when the first library's content cannot be read and the second's can (fault 100)", async () => {
-    const { environment, service } = await fixture(ORGANIZATION);
-    service.once({ operation: "metadata" }, { kind: "status", status: 404 });
-    const { exitCode, line } = await checked(environment);
-    expect(exitCode).toBe(0);
-    expect(line("content")).toMatchObject({
-      result: "warn",
-      text: "bo/Lib can be read: metadata and 0 scenarios; others cannot",
-      details: [expect.stringMatching(/^ann\/Lib: .*\(not_found\)$/)],
-    });
-  });
-
-  test("only warns when the service fails for the first library, and not for the second (fault 287)", async () => {
-    const { environment, service } = await fixture(ORGANIZATION);
-    service.always({ owner: "ann" }, { kind: "status", status: 500 });
-    const { exitCode, line } = await checked(environment);
-    expect(exitCode).toBe(0);
-    expect(line("content")).toMatchObject({
-      result: "warn",
-      text: "bo/Lib can be read: metadata and 0 scenarios; others cannot",
-      details: [expect.stringMatching(/^ann\/Lib: .*\(server_error\)$/)],
-    });
-
-    service.always({ operation: "scenarios" }, { kind: "status", status: 500 });
-    const { line: failed } = await checked(environment);
-    expect(failed("content")).toMatchObject({
-      result: "fail",
-      exit_code: 69,
-      hint: "try again later; if it lasts, ask the service's operators",
-    });
-  });
+  test.each([
+    ["the first library's metadata", { operation: "metadata" }, "once", 404, "not_found"],
+    ["the first library", { owner: "ann" }, "always", 500, "server_error"],
+  ] as const)(
+    "only warns when %s cannot be read and the second library can (faults 100 and 287)",
+    async (_, match, times, status, code) => {
+      const { environment, service } = await fixture(ORGANIZATION);
+      service[times](match, { kind: "status", status });
+      const { exitCode, line } = await checked(environment);
+      expect(exitCode).toBe(0);
+      expect(line("content")).toMatchObject({
+        result: "warn",
+        text: "bo/Lib can be read: metadata and 0 scenarios; others cannot",
+        details: [expect.stringMatching(`^ann/Lib: .*\\(${code}\\)$`)],
+      });
+    },
+  );
 
   test("blames the proxy that refuses connections, not the service (fault 24)", async () => {
     const { environment } = await fixture(ORGANIZATION);

@@ -72,8 +72,6 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
     ["ann/$(reboot)", 'ann/a "b"', "ann/forest", "ann/lake", "ann/two words, (é) '"],
   ],
   [["simcat", "explain", "ann/two\\ w"], ["ann/two words, (é) '"]],
-  [["simcat", "explain", "ann/f"], ["ann/forest"]],
-  [["simcat", "sync", "--library", "zoe/l"], ["zoe/last"]],
   [["simcat", "explain", "zoe/l"], ["zoe/last"]],
   // The faults 273 and 274.
   [["simcat", "explain", "zoe/É"], ["zoe/Été nu"]],

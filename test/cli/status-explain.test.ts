@@ -75,49 +75,35 @@ describe("status", () => {
     });
   });
 
-  test("--watch redraws a terminal until the first stop signal, and ends with 0; elsewhere it ends with 64", async () => {
-    const database = await freshTestDatabase();
-    await insertRun(database, "ok", 3);
+  /** Runs `status --watch` on a terminal that has these widths at one screen after another. Returns the screens. */
+  async function watch({ url }: TestDatabase, rows: number, widths: readonly number[]): Promise<string[]> {
     const stop = new AbortController();
-    const context = createContext({ DATABASE_URL: database.url }, stop.signal);
     const screens: string[] = [];
     const print = (text: string) => {
-      if (screens.push(text) === 2) stop.abort(new Error("enough"));
-    };
-    const terminal = { ...context.terminal, isOut: true, rows: 6, columns: 40 };
-    expect(await runProgram({ ...context, print, terminal }, ["status", "--watch"])).toBe(0);
-    expect(screens).toEqual(Array(2).fill(expect.stringContaining("\x1b[H\x1b[Jlast good run  run 1")));
-    expect(screens[0]?.split("\n")).toEqual([
-      ...Array(2).fill(expect.any(String)),
-      "…",
-      "next: nothing; simcat start keeps the",
-      "  copy up to date",
-    ]);
-    await expect(status(context, { json: false, watch: true })).rejects.toMatchObject({ exitCode: 64 });
-  });
-
-  test("--watch follows the width of the window (fault 234)", async () => {
-    const database = await freshTestDatabase();
-    await insertRun(database, "ok", 3);
-    const stop = new AbortController();
-    const context = createContext({ DATABASE_URL: database.url }, stop.signal);
-    let columns = 80;
-    const ends: (string | undefined)[] = [];
-    const print = (text: string) => {
-      ends.push(text.split("\n").at(-1));
-      columns = 40;
-      if (ends.length === 2) stop.abort(new Error("enough"));
+      if (screens.push(text) === widths.length) stop.abort(new Error("enough"));
     };
     const terminal = {
-      isOut: true,
-      isErr: false,
-      rows: 20,
+      ...{ isOut: true, isErr: false, rows },
       get columns() {
-        return columns;
+        return widths[screens.length] ?? 0;
       },
     };
-    expect(await runProgram({ ...context, print, terminal }, ["status", "--watch"])).toBe(0);
-    expect(ends).toEqual(["next: nothing; simcat start keeps the copy up to date", "  copy up to date"]);
+    const context = { ...createContext({ DATABASE_URL: url }, stop.signal), print, terminal };
+    expect(await runProgram(context, ["status", "--watch"])).toBe(0);
+    return screens;
+  }
+
+  test("--watch redraws a terminal at its width until the first stop signal, and ends with 64 elsewhere (fault 234)", async () => {
+    const database = await freshTestDatabase();
+    await insertRun(database, "ok", 3);
+    const screens = await watch(database, 6, [80, 40]);
+    expect(screens).toEqual(Array(2).fill(expect.stringContaining("\x1b[H\x1b[Jlast good run  run 1")));
+    expect(screens.map((screen) => screen.split("\n").slice(2))).toEqual([
+      [expect.any(String), "…", "next: nothing; simcat start keeps the copy up to date"],
+      ["…", "next: nothing; simcat start keeps the", "  copy up to date"],
+    ]);
+    const elsewhere = createContext({ DATABASE_URL: database.url });
+    await expect(status(elsewhere, { json: false, watch: true })).rejects.toMatchObject({ exitCode: 64 });
   });
 
   test("--watch counts the rows of a long command and fits a low window (fault 234)", async () => {
@@ -126,16 +112,8 @@ describe("status", () => {
     await database.query(`INSERT INTO simcat.library_sync (owner, library_name, failures, last_failed_at, last_error)
       VALUES ('ann', '${"x".repeat(200)}', 1, now(), 'timeout: …')`);
     const rowsOf = async (rows: number) => {
-      const stop = new AbortController();
-      const context = createContext({ DATABASE_URL: database.url }, stop.signal);
-      let screen = "";
-      const print = (text: string) => {
-        screen = stripVTControlCharacters(text);
-        stop.abort(new Error("enough"));
-      };
-      const terminal = { isOut: true, isErr: false, rows, columns: 80 };
-      await runProgram({ ...context, print, terminal }, ["status", "--watch"]);
-      const lines = screen.split("\n");
+      const [screen = ""] = await watch(database, rows, [80]);
+      const lines = stripVTControlCharacters(screen).split("\n");
       expect(lines.at(-1)).toBe("  has the details and says when the library is read again");
       return lines.map((line) => Math.max(1, Math.ceil(widthOf(line) / 80))).reduce((sum, height) => sum + height);
     };

@@ -3,9 +3,7 @@ import { InterruptedError } from "../../src/errors.ts";
 import type { toVerifyJson } from "../../src/output/verify.ts";
 import { always, headers, retryAfter, status } from "../faults/answers.ts";
 import { freshTestDatabase } from "../support/database.ts";
-import { type Fixture, fixture } from "../support/fixture.ts";
-import type { MockLibrary } from "../support/mock/library.ts";
-import type { MockServiceOptions } from "../support/mock/server.ts";
+import { type Fixture, syncedFixture as stored } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 import { rowVersions } from "../support/row-versions.ts";
 
@@ -510,13 +508,6 @@ test("a cache that answered is named, also with --quiet: it may not know the las
 const withoutTime = (stdout: string) => stdout.replace(/\([\d.]+ m?s\)/, "(… s)");
 
 type VerifyJson = ReturnType<typeof toVerifyJson>;
-
-/** A service with these libraries, and a database that has them all. */
-async function stored(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}): Promise<Fixture> {
-  const made = await fixture(libraries, options);
-  expect(await made.call(["backfill"])).toMatchObject({ code: 0 });
-  return made;
-}
 
 /** Compares both sides. Nothing is asked twice unless the test wants it. */
 const verify = ({ call }: Fixture, args: readonly string[] = [], more: Readonly<Record<string, string>> = {}) =>
