@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { useTestDatabase } from "../support/database.ts";
 
@@ -7,6 +8,8 @@ interface Column {
   readonly name: string;
   readonly type: string;
   readonly comment: string;
+  /** Of a table; false in views. */
+  readonly isNullable: boolean;
 }
 
 interface Relation {
@@ -25,14 +28,15 @@ interface Routine {
 
 const readRelations = (schema: string) =>
   database().query<Relation>(
-    `SELECT c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
+    `SELECT c.relname AS name, coalesce(obj_description(c.oid, 'pg_class'), '') AS comment,
        coalesce((SELECT json_agg(pg_get_constraintdef(k.oid) ORDER BY k.contype = 'p' DESC, k.conname)
          FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('p', 'u', 'f')), '[]') AS keys,
-       (SELECT json_agg(json_build_object('name', a.attname, 'comment', col_description(c.oid, a.attnum),
+       (SELECT json_agg(json_build_object('name', a.attname, 'comment', coalesce(col_description(c.oid, a.attnum), ''),
+           'isNullable', c.relkind <> 'v' AND NOT a.attnotnull,
            'type', replace(split_part(format_type(a.atttypid, NULL), ' COLLATE', 1), 'timestamp with time zone', 'timestamptz'))
          ORDER BY a.attnum)
         FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
-     FROM pg_class c WHERE c.relnamespace = '${schema}'::regnamespace AND c.relkind IN ('r', 'p', 'v') ORDER BY c.relname`,
+     FROM pg_class c WHERE c.relnamespace = '${schema}'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm') ORDER BY c.relname`,
   );
 
 const readRoutines = () =>
@@ -81,6 +85,31 @@ function formatRelation({ name, comment, keys, columns }: Relation, shared: read
     .filter((part) => part !== "")
     .join("\n\n");
 }
+
+test("each schema, table, view, column and function has a comment, which says what NULL means in a table", async () => {
+  const relations = [...(await readRelations("simcat")), ...(await readRelations("simcat_report"))];
+  const columns = relations.flatMap((one) =>
+    one.columns.map((column) => ({ ...column, name: `${one.name}.${column.name}` })),
+  );
+  const schemas = await database().query<{ name: string; comment: string | null }>(
+    `SELECT nspname AS name, obj_description(oid, 'pg_namespace') AS comment
+     FROM pg_namespace WHERE nspname IN ('simcat', 'simcat_report')`,
+  );
+  const all = [...schemas, ...relations, ...columns, ...(await readRoutines())];
+  expect(all.length).toBeGreaterThan(300);
+  expect(all.filter(({ comment }) => (comment ?? "").length < 10).map(({ name }) => name)).toEqual([]);
+  const vague = columns.filter(({ isNullable, comment }) => isNullable && !comment.includes("NULL"));
+  expect(vague.map(({ name }) => name)).toEqual([]);
+});
+
+test("the picture of docs/schema.md has each table that is not internal, and no other", async () => {
+  const document = readFileSync("docs/schema.md", "utf8");
+  const picture = /```mermaid\n([\s\S]*?)```/.exec(document)?.[1] ?? "";
+  const drawn = [...picture.matchAll(/^ {2}(\w+) \S+ (\w+) :/gm)].flatMap(([, from = "", to = ""]) => [from, to]);
+  const internal = /^.*`(\w+)`, `(\w+)` and `(\w+)` are internal\.$/m.exec(document)?.slice(1) ?? [];
+  const tables = await readRelations("simcat");
+  expect([...new Set([...drawn, ...internal])].sort()).toEqual(tables.map(({ name }) => name).sort());
+});
 
 const GENERATED = "This page is made from the comments in the database by `npm run docs:reference`.";
 

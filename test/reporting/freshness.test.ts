@@ -470,3 +470,25 @@ describe("run_history", () => {
     ]);
   });
 });
+
+test("the columns in seconds equal the interval columns", async () => {
+  await add({
+    libraries: [{ library_name: "forest" }],
+    library_sync: [{ library_name: "forest", content_read_at: day(2), last_success_at: day(2) }],
+    sync_runs: [
+      { id: 1, started_at: day(1), finished_at: day(2), libraries_read: 1 },
+      { id: 2, started_at: day(3), status: "running" },
+    ],
+  });
+  expect(await query("SELECT duration_seconds FROM simcat_report.run_history ORDER BY run_id")).toEqual([
+    { duration_seconds: 86_400 },
+    { duration_seconds: null },
+  ]);
+  expect(
+    await query(
+      `SELECT lag_seconds = extract(epoch FROM lag)::float8 AS lag, age_seconds = extract(epoch FROM age)::float8 AS age,
+         lag_seconds > 0 AND age_seconds > 0 AS late
+       FROM simcat_report.library_freshness, simcat_report.data_complete_as_of`,
+    ),
+  ).toEqual([{ lag: true, age: true, late: true }]);
+});

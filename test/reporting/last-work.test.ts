@@ -146,3 +146,26 @@ test("libraries_as_of has the last work and its state of that time", async () =>
   expect(await at("2026-02-28Z")).toEqual([[2, day(20), 2, "quiet", null]]);
   expect(await at("2026-06-01Z")).toEqual([[1, day(2), 1, "stale", null]]);
 });
+
+test("scenarios has counts_as_result, unparsed_fields and library_complete_as_of", async () => {
+  await add({
+    libraries: [{ library_name: "forest" }],
+    scenarios: [
+      { scenario_id: 1, is_result: false, last_modified: "soon", last_modified_at: day(1) },
+      { scenario_id: 2, is_result: true },
+      { scenario_id: 3, parent_id: 4, last_modified: "soon" },
+      { scenario_id: 4, last_modified: "" },
+    ],
+    library_sync: [{ library_name: "forest", content_read_at: day(2), last_success_at: day(2) }],
+  });
+  const columns = "scenario_id::int, counts_as_result, unparsed_fields, library_complete_as_of";
+  expect(await queryLists(`SELECT ${columns} FROM simcat_report.scenarios ORDER BY 1`)).toEqual([
+    [1, false, null, day(2)],
+    [2, true, null, day(2)],
+    [3, true, "last_modified", day(2)],
+    [4, false, null, day(2)],
+  ]);
+  expect(await queryLists(`SELECT ${columns} FROM simcat_report.scenarios_as_of(now()) WHERE scenario_id = 3`)).toEqual(
+    [[3, true, "last_modified", null]],
+  );
+});

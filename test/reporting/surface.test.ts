@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { inUndone, useTestDatabase } from "../support/database.ts";
 
@@ -99,7 +100,17 @@ stale_results
   edited_after_seconds double precision, result_count bigint
 `;
 
-const VIEWS = SURFACE.match(/^\w+$/gm) ?? [];
+/** Each view with its columns. */
+const SHOWN = SURFACE.replaceAll(",\n  ", ", ")
+  .trim()
+  .split(/\n(?=\w)/);
+const COLUMNS = SHOWN.flatMap((shown) => {
+  const [view = "", columns = ""] = shown.split("\n  ");
+  return columns.split(", ").map((column) => {
+    const [name = "", type = ""] = column.split(/ (.*)/);
+    return { view, name: `${view}.${name}`, type };
+  });
+});
 const FUNCTIONS = [
   "history_covers(moment timestamp with time zone) boolean",
   "libraries_as_of(moment timestamp with time zone) SETOF simcat_report.libraries",
@@ -117,13 +128,10 @@ test("each view has its columns, in order and with their types, and nothing else
      FROM pg_class c WHERE relnamespace = 'simcat_report'::regnamespace ORDER BY relname`,
   );
   expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(["v"]));
-  const expected = SURFACE.replaceAll(",\n  ", ", ")
-    .trim()
-    .split(/\n(?=\w)/);
   const shown = found.map(({ name, columns }) =>
     `${name}\n  ${columns}`.replaceAll("timestamp with time zone", "timestamptz"),
   );
-  expect(shown).toEqual(expected);
+  expect(shown).toEqual(SHOWN);
 });
 
 test("the functions take and give what they always did, and a caller's search_path changes nothing", async () => {
@@ -139,7 +147,12 @@ test("the functions take and give what they always did, and a caller's search_pa
 });
 
 test("who may read nothing but the views can read them all, and without data they are empty, except one", async () => {
-  const readers = [...VIEWS, "libraries_as_of(now())", "scenarios_as_of(now())", "scenario_tree('ann', 'forest')"];
+  const readers = [
+    ...SHOWN.map((shown) => /\w+/.exec(shown)?.[0] ?? ""),
+    "libraries_as_of(now())",
+    "scenarios_as_of(now())",
+    "scenario_tree('ann', 'forest')",
+  ];
   const guest = `CREATE ROLE simcat_test_guest; GRANT USAGE ON SCHEMA simcat_report TO simcat_test_guest;
     GRANT SELECT ON ALL TABLES IN SCHEMA simcat_report TO simcat_test_guest; SET LOCAL ROLE simcat_test_guest`;
   await inUndone(database(), guest, async (client) => {
@@ -149,4 +162,36 @@ test("who may read nothing but the views can read them all, and without data the
     expect(counts).toEqual({ ...empty, data_complete_as_of: 1 });
     await expect(client.query("SELECT * FROM simcat.libraries")).rejects.toThrow("permission denied");
   });
+});
+
+/** The types of columns that Arrow clients read without loss; .ci/check-arrow reads each view with several of them. */
+const ARROW_TYPES = ["text", "jsonb", "bigint", "integer", "boolean", "double precision", "date", "timestamptz"];
+const OTHERS = COLUMNS.filter(({ type }) => !ARROW_TYPES.includes(type));
+
+test("every column has an Arrow type, or another column in seconds or as a bigint (fault 129)", () => {
+  expect(OTHERS.map(({ name }) => name)).toEqual([
+    "data_complete_as_of.age",
+    "library_freshness.lag",
+    "owner_storage.bytes",
+    "run_history.duration",
+  ]);
+  for (const { view, name, type } of OTHERS) {
+    const twin = type === "interval" ? `${name}_seconds` : name.replace(".", ".total_");
+    expect(COLUMNS).toContainEqual({ view, name: twin, type: type === "interval" ? "double precision" : "bigint" });
+  }
+});
+
+/** The queries for Arrow clients in docs/reporting.md, by view. */
+function documentedQueries() {
+  const [, section = ""] = readFileSync("docs/reporting.md", "utf8").split("\n## Python, R and Arrow\n");
+  const queries =
+    section.split("\n## ")[0]?.matchAll(/^```sql\nSELECT (.*?)\nFROM simcat_report\.(\w+);\n```$/gms) ?? [];
+  return new Map([...queries].map(([, list = "", view = ""]) => [view, list.split(/,\s+/)]));
+}
+
+test("the documented queries for Arrow clients have each column but the intervals and decimals (fault 129)", () => {
+  const readable = COLUMNS.filter((one) => OTHERS.some(({ view }) => view === one.view) && !OTHERS.includes(one));
+  expect([...documentedQueries()].flatMap(([view, names]) => names.map((name) => `${view}.${name}`))).toEqual(
+    readable.map(({ name }) => name),
+  );
 });

@@ -14,24 +14,10 @@ export interface EditOptions {
   readonly note: (line: string) => void;
 }
 
-const COMMON: readonly EditName[] = [
-  "runParent",
-  "addParent",
-  "editScenario",
-  "deleteScenario",
-  "editMetadata",
-  "editTwice",
-];
-const RARE: readonly EditName[] = [
-  "restoreScenario",
-  "addLibrary",
-  "removeLibrary",
-  "restoreLibrary",
-  "renameLibrary",
-  "moveLibrary",
-  "uploadBackdated",
-  "editSilently",
-];
+const OF_SCENARIOS = ["runParent", "addParent", "editScenario", "deleteScenario"] as const;
+const COMMON: readonly EditName[] = [...OF_SCENARIOS, "editMetadata", "editTwice"];
+const OF_LIBRARIES = ["addLibrary", "removeLibrary", "restoreLibrary", "renameLibrary", "moveLibrary"] as const;
+const RARE: readonly EditName[] = ["restoreScenario", ...OF_LIBRARIES, "uploadBackdated", "editSilently"];
 const MOST_LIBRARIES = 36;
 
 export type EditHistory = ReturnType<typeof openEditHistory>;

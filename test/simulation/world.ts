@@ -40,32 +40,15 @@ const AUTUMN = Date.parse("2024-10-26T22:00:00Z");
 const SPRING = Date.parse("2024-03-30T22:00:00Z");
 const SUMMER = Date.parse("2024-07-01T09:59:30Z");
 
+const SKEWS = [0, 0, 3 * SECOND, -3 * SECOND, 90 * SECOND, -90 * SECOND, HOUR, -5 * HOUR, -400 * DAY, 400 * DAY];
+const GRAINS = ["seconds", "milliseconds", "day", "ticks", "unknown", "none"] as const;
+const DATES: readonly Dates[] = ["minute", "minute", "minute", ...GRAINS];
+
 export function drawWorld(random: Random): World {
-  const dates = random.pick<Dates>([
-    "minute",
-    "minute",
-    "minute",
-    "seconds",
-    "milliseconds",
-    "day",
-    "ticks",
-    "unknown",
-    "none",
-  ]);
+  const dates = random.pick(DATES);
   return {
     startsAt: random.pick([AUTUMN, AUTUMN, SPRING, SUMMER]) + random.below(3 * HOUR),
-    skew: random.pick([
-      0,
-      0,
-      3 * SECOND,
-      -3 * SECOND,
-      90 * SECOND,
-      -90 * SECOND,
-      HOUR,
-      -5 * HOUR,
-      -400 * DAY,
-      400 * DAY,
-    ]),
+    skew: random.pick(SKEWS),
     zone: random.pick(["UTC", "Europe/Berlin", "Europe/Berlin", "America/Vancouver", "+05:30", "+14:00", "-12:00"]),
     dates,
     concurrency: random.between(1, 8),
