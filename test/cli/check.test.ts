@@ -341,7 +341,7 @@ describe("check of the privileges", () => {
     });
   });
 
-  test("names the privileges missing for creating the schema, unless migration is disabled", async () => {
+  test("names what is missing for creating the schemas, one of which the role owns, unless another URL migrates (fault 98)", async () => {
     const database = await freshTestDatabase({ empty: true });
     const { role, environment } = await newcomer(database);
     const { exitCode, line } = await checked(environment);
@@ -351,6 +351,14 @@ describe("check of the privileges", () => {
       text: `lacks CREATE on DATABASE ${name}`,
       hint: `GRANT CREATE ON DATABASE ${name} TO "${role}";`,
     });
+    await database.query(`CREATE SCHEMA simcat AUTHORIZATION "${role}"; CREATE SCHEMA simcat_migrations;
+      GRANT USAGE ON SCHEMA simcat_migrations TO "${role}"`);
+    const hint = (await checked(environment)).line("privileges")?.hint ?? "";
+    expect(hint.split(/(?<=;) /)).toEqual([
+      `GRANT CREATE ON DATABASE ${name} TO "${role}";`,
+      `GRANT CREATE ON SCHEMA simcat_migrations TO "${role}";`,
+    ]);
+    await database.query("DROP SCHEMA simcat, simcat_migrations");
     const direct = await checked({ ...environment, DATABASE_DIRECT_URL: database.url });
     expect(direct.results).toEqual({ ...ALL_OK, direct: "ok" });
   });

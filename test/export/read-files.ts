@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { DuckDBInstance } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 
@@ -14,16 +14,12 @@ type Cell = string | null;
 
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
+let connection: Promise<DuckDBConnection> | undefined;
+
 /** Runs a query in DuckDB, which reads Parquet files without any code of simcat or its library. */
 export async function duckdb(sql: string): Promise<unknown[][]> {
-  const instance = await DuckDBInstance.create(":memory:");
-  const connection = await instance.connect();
-  try {
-    return (await connection.runAndReadAll(sql)).getRows();
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
+  connection ??= DuckDBInstance.create(":memory:").then((instance) => instance.connect());
+  return (await (await connection).runAndReadAll(sql)).getRows();
 }
 
 /** The cells of a Parquet file as texts. DuckDB returns them in hexadecimal, because its client strips byte order marks. */

@@ -129,22 +129,6 @@ test.each([
     expect(await call([command], { DATABASE_URL: url })).toMatchObject({ code: 0 });
 });
 
-test("check reports a missing schema that the role may not create (fault 98)", async () => {
-  const { call } = await fixture([]);
-  const empty = await freshTestDatabase({ empty: true });
-  const { name, url } = await createRole(empty, { grants: [] });
-  await empty.query(`CREATE SCHEMA simcat AUTHORIZATION ${name}`);
-  await empty.query("CREATE SCHEMA simcat_migrations");
-  await empty.query(`GRANT USAGE ON SCHEMA simcat_migrations TO ${name}`);
-
-  const { code, stdout } = await call(["check"], { DATABASE_URL: url });
-
-  expect(code).toBe(69);
-  expect(stdout).toContain(`GRANT CREATE ON DATABASE ${new URL(url).pathname.slice(1)} TO ${name};`);
-  expect(stdout).toContain(`GRANT CREATE ON SCHEMA simcat_migrations TO ${name};`);
-  expect(stdout).not.toContain("ON SCHEMA simcat TO");
-});
-
 test("a role's own settings affect neither the migrated schema nor a check (fault 99)", async () => {
   const { call, query: usual } = await fixture([]);
   const empty = await freshTestDatabase({ empty: true });

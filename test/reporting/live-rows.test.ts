@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 import { day, useStoredRows } from "./stored-rows.ts";
 
-const { add, query } = useStoredRows();
+const { add, query, queryLists } = useStoredRows();
 
 test("libraries and scenarios show those that are live, and take a parentId of 0 for none", async () => {
   const forest = {
@@ -29,45 +29,18 @@ test("libraries and scenarios show those that are live, and take a parentId of 0
     ],
     library_sync: [{ library_name: "forest", scenario_count: 1, result_count: 0 }],
   });
+  const versions = { first_seen_at: day(1), changed_at: day(1), run_id: "1" };
+  const counts = { scenario_count: "1", result_count: "0", parent_count: "1", open_rejects: "0" };
+  const unknown = { last_work_scenario_id: null, complete_as_of: null, reread_reason: null, unparsed_fields: null };
+  const work = { last_work_at: forest.last_modified_at, work_state: "stale" };
   expect(await query("SELECT * FROM simcat_report.libraries")).toEqual([
-    {
-      owner: "ann",
-      ...forest,
-      file_size_bytes: "2048",
-      scenario_count: "1",
-      result_count: "0",
-      first_seen_at: day(1),
-      changed_at: day(1),
-      run_id: "1",
-      parent_count: "1",
-      last_work_at: forest.last_modified_at,
-      last_work_scenario_id: null,
-      work_state: "stale",
-      complete_as_of: null,
-      reread_reason: null,
-      open_rejects: "0",
-      unparsed_fields: null,
-    },
+    { owner: "ann", ...forest, file_size_bytes: "2048", ...versions, ...counts, ...unknown, ...work },
   ]);
+  const key = { owner: "ann", library_name: "forest", scenario_id: "1" };
+  const empty = { parent_id: null, last_modified: null, last_modified_at: null, description: null };
+  const derived = { counts_as_result: false, unparsed_fields: null, library_complete_as_of: null };
   expect(await query("SELECT * FROM simcat_report.scenarios")).toEqual([
-    {
-      owner: "ann",
-      library_name: "forest",
-      scenario_id: "1",
-      scenario_name: "Snow",
-      is_result: false,
-      parent_id: null,
-      last_modified: null,
-      last_modified_at: null,
-      description: null,
-      first_seen_at: day(1),
-      changed_at: day(1),
-      run_id: "1",
-      raw: { scenarioId: 1 },
-      counts_as_result: false,
-      unparsed_fields: null,
-      library_complete_as_of: null,
-    },
+    { ...key, scenario_name: "Snow", is_result: false, raw: { scenarioId: 1 }, ...empty, ...versions, ...derived },
   ]);
 });
 
@@ -144,17 +117,12 @@ test("owner_storage sums what could be read and counts what could not (fault 129
       { owner: "dan", library_name: "gone", file_size_bytes: 1, removed_at: day(2), changed_at: day(2) },
     ],
   });
-  expect(await query("SELECT * FROM simcat_report.owner_storage ORDER BY owner")).toEqual([
-    { owner: "ann", libraries: "3", bytes: "2048", sizes_unread: "2", total_bytes: "2048" },
+  const columns = "owner, libraries, bytes, sizes_unread, total_bytes";
+  expect(await queryLists(`SELECT ${columns} FROM simcat_report.owner_storage ORDER BY owner`)).toEqual([
+    ["ann", "3", "2048", "2", "2048"],
     // The sum exceeds a bigint.
-    {
-      owner: "bob",
-      libraries: "2",
-      bytes: "18000000000000000000",
-      sizes_unread: "0",
-      total_bytes: "9223372036854775807",
-    },
-    { owner: "cleo", libraries: "1", bytes: "0", sizes_unread: "1", total_bytes: "0" },
+    ["bob", "2", "18000000000000000000", "0", "9223372036854775807"],
+    ["cleo", "1", "0", "1", "0"],
   ]);
 });
 
