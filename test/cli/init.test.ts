@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
-import { MAIN, startProgram } from "../support/cli.ts";
+import { callCli } from "../support/call-cli.ts";
+import { type Ended, MAIN, startProgram } from "../support/cli.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
@@ -25,14 +26,19 @@ beforeEach(async () => {
 const file = () => join(directory, ".env");
 const options = (key = KEY) => ["--base-url", baseUrl, "--api-key", key, "--database-url", database().url];
 
-function init(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const pretty = { SIMCAT_LOG_FORMAT: "pretty", ...environment };
-  return startProgram(process.execPath, [MAIN, "init", ...args], pretty, { cwd: directory }).ended;
+const PRETTY = { SIMCAT_LOG_FORMAT: "pretty" };
+
+/** Runs it in this process, without a terminal. */
+async function init(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const before = process.cwd();
+  process.chdir(directory);
+  return callCli(["init", ...args], { ...PRETTY, ...environment }).finally(() => process.chdir(before));
 }
 
 describe("without a terminal", () => {
   test("tests what the options give, and writes a file that only its owner reads", async () => {
-    const { code, stdout, stderr } = await init(options());
+    const args = [MAIN, "init", ...options()];
+    const { code, stdout, stderr } = await startProgram(process.execPath, args, PRETTY, { cwd: directory }).ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(
       /^ok {4}service .*\nok {4}key .*\n[\s\S]*\nok {4}database [\s\S]*\nwrote .*\nnext: node \S+ backfill\n$/,

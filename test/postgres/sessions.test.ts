@@ -21,8 +21,8 @@ async function expectWhole({ query, service }: Fixture): Promise<void> {
 test("a run whose idle sessions are all ended by the server opens others and ends well (fault 78)", async () => {
   const gate = gateAfter(10);
   const made = await fixture(numbered(20), { onRequest: gate.onRequest });
-  const { start, query } = made;
-  const running = start(["sync"], { SIMCAT_CONCURRENCY: "2" });
+  const { call, query } = made;
+  const running = call(["sync"], { SIMCAT_CONCURRENCY: "2" });
   await gate.reached;
   await expect.poll(() => query("SELECT 1 FROM simcat.libraries")).not.toEqual([]);
   await expect.poll(() => sessionsWhere(query, "state <> 'idle'")).toEqual([]);
@@ -33,7 +33,7 @@ test("a run whose idle sessions are all ended by the server opens others and end
   expect(ended.length).toBeGreaterThan(0);
   gate.open();
 
-  expect((await running.ended).code).toBe(0);
+  expect((await running).code).toBe(0);
   expect(await query("SELECT status, libraries_read, libraries_failed FROM simcat.sync_runs")).toEqual([
     { status: "ok", libraries_read: 20, libraries_failed: 0 },
   ]);

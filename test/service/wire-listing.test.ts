@@ -37,7 +37,7 @@ describe("entries with an unreadable identity make the listing incomplete", () =
     ["null", "not_an_object", "", "the item is null, an object was expected"],
     ['{"uploadUser":"ann"}', "missing_field", "libraryName", "libraryName is missing, a string was expected"],
     [
-      '{"libraryName":null,"uploadUser":"ann"}',
+      '{"libraryName":null,"uploadUser":"o"}',
       "missing_field",
       "libraryName",
       "libraryName is null, a string was expected",
