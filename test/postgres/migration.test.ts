@@ -8,7 +8,7 @@ import type { LostLeaseError } from "../../src/errors.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
-import { fixture } from "../support/fixture.ts";
+import { fixture, syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { openPool } from "../support/pool.ts";
 import { withOneMore, withViews } from "./migration-folders.ts";
@@ -182,52 +182,55 @@ describe("a journal that lists more than the database contains", () => {
     },
   );
 
-  test.each([
-    [
-      "ALTER TABLE simcat.libraries DROP CONSTRAINT libraries_owner_library_name_pk CASCADE",
-      "constraint libraries_owner_library_name_pk of simcat.libraries, constraint scenarios_owner_library_name_libraries_owner_library_name_fk of simcat.scenarios",
-    ],
-    ["ALTER TABLE simcat.leases DROP CONSTRAINT leases_pkey", "constraint leases_pkey of simcat.leases"],
-    ["DROP INDEX simcat.leases_name_token_key", "index leases_name_token_key of simcat.leases"],
-    ["DROP INDEX simcat.rejects_open_index", "index rejects_open_index of simcat.rejects"],
-  ])("names a missing key or index after %s, and its hint repairs it (fault 118)", async (statement, missing) => {
+  test("names a missing key or index, and its hint repairs it (fault 118)", async () => {
     const { call, query } = await fixture([]);
     const before = await query(DEFINITIONS);
-    await query(statement);
+    for (const [statement, missing] of [
+      [
+        "ALTER TABLE simcat.libraries DROP CONSTRAINT libraries_owner_library_name_pk CASCADE",
+        "constraint libraries_owner_library_name_pk of simcat.libraries, constraint scenarios_owner_library_name_libraries_owner_library_name_fk of simcat.scenarios",
+      ],
+      ["ALTER TABLE simcat.leases DROP CONSTRAINT leases_pkey", "constraint leases_pkey of simcat.leases"],
+      ["DROP INDEX simcat.leases_name_token_key", "index leases_name_token_key of simcat.leases"],
+      ["DROP INDEX simcat.rejects_open_index", "index rejects_open_index of simcat.rejects"],
+    ] as const) {
+      await query(statement);
 
-    const { exit, said } = told(await call(["migrate"]));
-    expect(exit).toBe(78);
-    expect(said).toContain(`but the database lacks ${missing}; no row is lost; as the owner of the tables run `);
-    expect((await call(["check"])).stdout).toContain(missing);
+      const { exit, said } = told(await call(["migrate"]));
+      expect({ statement, exit }).toEqual({ statement, exit: 78 });
+      expect(said).toContain(`but the database lacks ${missing}; no row is lost; as the owner of the tables run `);
+      expect((await call(["check"])).stdout).toContain(missing);
 
-    await query(/the tables run (.*;)/.exec(said)?.[1] ?? "");
-    expect(await call(["migrate"])).toMatchObject({ code: 0 });
-    expect(await call(["check"])).toMatchObject({ code: 0 });
-    expect(await query(DEFINITIONS)).toEqual(before);
+      await query(/the tables run (.*;)/.exec(said)?.[1] ?? "");
+      expect(await call(["migrate"])).toMatchObject({ code: 0 });
+      expect(await call(["check"])).toMatchObject({ code: 0 });
+      expect(await query(DEFINITIONS), statement).toEqual(before);
+    }
   });
 
-  test.each([
-    ["DROP VIEW simcat_report.run_history CASCADE", "view simcat_report.data_complete_as_of"],
-    ["DROP FUNCTION simcat_report.version_order CASCADE", "function simcat_report.version_order"],
-    ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.changes"],
-  ])("migrate repairs %s without loss of a row (fault 118)", async (statement, missing) => {
-    const { call, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
-    expect(await call(["sync"])).toMatchObject({ code: 0 });
+  test("migrate repairs missing views and functions without loss of a row (fault 118)", async () => {
+    const { call, query } = await syncedFixture([library("alice", "Fire", { scenarios: [1] })]);
     const read = async () => [await query(DEFINITIONS), await query("TABLE simcat.scenarios")];
     const before = await read();
-    await query(statement);
+    for (const [statement, missing] of [
+      ["DROP VIEW simcat_report.run_history CASCADE", "view simcat_report.data_complete_as_of"],
+      ["DROP FUNCTION simcat_report.version_order CASCADE", "function simcat_report.version_order"],
+      ["DROP SCHEMA simcat_report CASCADE", "view simcat_report.changes"],
+    ] as const) {
+      await query(statement);
 
-    const checked = await call(["check"]);
-    expect(checked.code).toBe(78);
-    expect(checked.stdout).toContain(missing);
-    expect(checked.stdout).toContain("no row is lost; run simcat migrate, which creates missing views");
-    const migrated = await call(["migrate"]);
-    expect(migrated).toMatchObject({ code: 0 });
-    expect(migrated.stdout).toContain(missing);
+      const checked = await call(["check"]);
+      expect({ statement, code: checked.code }).toEqual({ statement, code: 78 });
+      expect(checked.stdout).toContain(missing);
+      expect(checked.stdout).toContain("no row is lost; run simcat migrate, which creates missing views");
+      const migrated = await call(["migrate"]);
+      expect(migrated).toMatchObject({ code: 0 });
+      expect(migrated.stdout).toContain(missing);
 
-    expect(await read()).toEqual(before);
-    expect(await call(["check"])).toMatchObject({ code: 0 });
-    expect(JSON.parse((await call(["migrate", "--json"])).stdout)).toEqual({ applied: 0, recreated: [] });
+      expect(await read(), statement).toEqual(before);
+      expect(await call(["check"])).toMatchObject({ code: 0 });
+      expect(JSON.parse((await call(["migrate", "--json"])).stdout)).toEqual({ applied: 0, recreated: [] });
+    }
   });
 
   test("migrate repairs views in a database whose migrations include one more (fault 118)", async () => {

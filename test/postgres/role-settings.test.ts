@@ -29,6 +29,10 @@ const QUOTING = {
   transform_null_equals: "on",
   bytea_output: "escape",
   client_encoding: "LATIN1",
+  DateStyle: "German",
+  TimeZone: "Pacific/Kiritimati",
+  plan_cache_mode: "force_generic_plan",
+  enable_hashjoin: "off",
 };
 
 const TIMES = {
@@ -42,17 +46,9 @@ const TIMES = {
   synchronous_commit: "off",
 };
 
-const ELSEWHERE = {
-  DateStyle: "German",
-  TimeZone: "Pacific/Kiritimati",
-  plan_cache_mode: "force_generic_plan",
-  enable_hashjoin: "off",
-};
-
 test.each([
-  ["the format of text and nulls", QUOTING],
-  ["the format of times and numbers", TIMES],
-  ["the search path and the planner", ELSEWHERE],
+  ["the format of text, nulls and times", QUOTING],
+  ["the format of times and numbers, and transactions", TIMES],
 ])(
   "a role whose settings change %s: rows, dates and bookmarks are exact, nothing is repeated (faults 58, 166)",
   async (_, settings) => {
