@@ -8,27 +8,15 @@ import { failedBy, ok } from "../../src/output/check.ts";
 import { createContext } from "../support/call-cli.ts";
 import { listingOf } from "../support/listing.ts";
 
-const SERVER = {
-  versionNumber: 180004,
-  version: "18.4",
-  database: "sim",
-  role: "bo",
-  encoding: "UTF8",
-  readOnly: false,
-  startedAt: "1",
-};
+const ANSWERED = { versionNumber: 180004, version: "18.4", startedAt: "1" };
+const SERVER = { ...ANSWERED, database: "sim", role: "bo", encoding: "UTF8", readOnly: false };
+const SUPPORTED = "simcat supports Postgres 14 to 18";
 
 test.each([
-  [{ versionNumber: 139_999 }, "fail", 78, "", "simcat supports Postgres 14 to 18: use one of these"],
+  [{ versionNumber: 139_999 }, "fail", 78, "", `${SUPPORTED}: use one of these`],
   [{ versionNumber: 140_000 }, "ok", null, "", null],
   [{ versionNumber: 189_999 }, "ok", null, "", null],
-  [
-    { versionNumber: 190_000 },
-    "warn",
-    null,
-    "",
-    "simcat supports Postgres 14 to 18; a later simcat may support this one",
-  ],
+  [{ versionNumber: 190_000 }, "warn", null, "", `${SUPPORTED}; a later simcat may support this one`],
   [
     { readOnly: true },
     "fail",

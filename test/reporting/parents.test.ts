@@ -40,17 +40,13 @@ describe("scenario_parents", () => {
     ]);
   });
 
-  const addChains = async () => {
+  test("questions compare no pairs of scenarios (fault 135), and find their rows by an index that has them in order", async () => {
     await add({ libraries: range(50).map((at) => ({ owner: `owner ${at}`, library_name: `library ${at}` })) });
     await query(`
       INSERT INTO simcat.scenarios (owner, library_name, scenario_id, parent_id, raw, first_seen_at, changed_at, run_id)
       SELECT l.owner, l.library_name, id, id - 1, '{}', now(), now(), 1
       FROM simcat.libraries l CROSS JOIN generate_series(1, 400) AS id WHERE l.owner <> 'ann' ORDER BY 1, 2, 3`);
     await query("ANALYZE simcat.scenarios, simcat.libraries");
-  };
-
-  test("no pairs of scenarios are compared to find parents, nor results of parents (fault 135)", async () => {
-    await addChains();
     const library = "owner = 'owner 7' AND library_name = 'library 7'";
     for (const rows of [
       "scenario_parents WHERE parent_missing",
@@ -67,10 +63,7 @@ describe("scenario_parents", () => {
       const compared = lines.map((line) => Number(/Rows Removed by Join Filter: (\d+)/.exec(line)?.[1] ?? 0));
       expect(Math.max(...compared)).toBeLessThan(100);
     }
-  });
 
-  test("questions find their rows by an index that has them in order, or has only these", async () => {
-    await addChains();
     for (const [rows, index] of [
       ["latest_result_per_parent", "scenarios_parent_index"],
       ["stale_results", "scenarios_parent_index"],
