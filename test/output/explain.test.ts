@@ -3,12 +3,11 @@ import type { LibraryRows } from "../../src/db/read/read-library-record.ts";
 import type { SyncState } from "../../src/model.ts";
 import { formatExplanation, toExplanationJson } from "../../src/output/explain.ts";
 import { NEVER_READ } from "../support/sync-state.ts";
+import { ago, NOW, runRow } from "./run-row.ts";
 
-const NOW = new Date("2026-07-01T12:00:00Z");
 const MINUTE = 60_000;
 const WEEK = 7 * 86_400_000;
 const msBefore = (minutes: number) => NOW.getTime() - minutes * MINUTE;
-const ago = (minutes: number) => new Date(msBefore(minutes));
 
 /** A date with a precision of a second, seen three hours ago and read an hour later. */
 const TEXT = "2026-07-01T08:58:30Z";
@@ -20,28 +19,12 @@ const SETTLED: SyncState = {
   contentReadAt: msBefore(120),
 };
 
-const LAST_RUN = {
-  id: 12,
-  kind: "sync",
-  scope: null,
-  status: "ok",
-  isDead: false,
-  startedAt: ago(30),
-  finishedAt: ago(29),
-  read: 0,
-  skipped: 1,
-  changed: 0,
-  failed: 0,
-  removed: 0,
-  error: null,
-} as const;
-
 const key = { owner: "ann", name: "Q1/Q2" };
 const ROWS: LibraryRows = {
   source: "tables",
   key,
   now: NOW,
-  lastGoodRun: LAST_RUN,
+  lastGoodRun: runRow(12, { startedAt: ago(30) }),
   stored: { key, state: "live", sync: SETTLED },
   library: { lastModified: TEXT, firstSeenAt: ago(4320), changedAt: ago(120), removedAt: null },
   reads: { lastError: null, lastFailedAt: null, lastSuccessAt: ago(120) },

@@ -2,29 +2,7 @@ import { expect, test } from "vitest";
 import type { StatusRows } from "../../src/db/read/read-status.ts";
 import type { LiveRun, RunRow } from "../../src/db/read/recent-runs.ts";
 import { formatStatus } from "../../src/output/status.ts";
-
-const NOW = new Date("2026-07-01T12:00:00Z");
-const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
-
-function run(id: number, rest: Partial<RunRow> = {}): RunRow {
-  const startedAt = rest.startedAt ?? ago(180);
-  return {
-    id,
-    kind: "sync",
-    scope: null,
-    status: "ok",
-    isDead: false,
-    startedAt,
-    finishedAt: new Date(startedAt.getTime() + 12_000),
-    read: 3,
-    skipped: 209,
-    changed: 2,
-    failed: 0,
-    removed: 0,
-    error: null,
-    ...rest,
-  };
-}
+import { ago, NOW, runRow as run } from "./run-row.ts";
 
 const QUIET: StatusRows = {
   now: NOW,

@@ -1,18 +1,13 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createClock } from "../../src/db/clock.ts";
-import { acquireLease } from "../../src/db/lease.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { openPool } from "../support/pool.ts";
+import { openLeases } from "./open-leases.ts";
 import { holdLocks, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
 
 const database = useTestDatabase();
-const never = new AbortController().signal;
 
 test("leases with different names are held at the same time, and each has its own row", async () => {
-  const pool = await openPool(database());
-  const clock = await createClock(pool, never);
+  const { take } = await openLeases(database());
   const rows = "SELECT name, holder, token::int, expires_at > now() AS held FROM simcat.leases ORDER BY name";
-  const take = (name: string) => acquireLease(pool, clock, { name, holder: `host:1 ${name}` }, async () => null, never);
 
   const taken = [await take("sync 1/2"), await take("sync 2/2")];
   const held = await database().query(rows);
@@ -25,9 +20,8 @@ test("leases with different names are held at the same time, and each has its ow
 });
 
 test("a run whose lease is locked names the session that locks it, not one that waits too (fault 167)", async () => {
-  const pool = await openPool(database());
-  const clock = await createClock(pool, never);
-  const { lease } = await acquireLease(pool, clock, { name: "sync", holder: "host:1" }, async () => null, never);
+  const { pool, take } = await openLeases(database());
+  const { lease } = await take("sync");
   const locking = await holdLocks(database(), "SELECT FROM simcat.leases FOR UPDATE");
   const { rows } = await locking.query("SELECT pg_backend_pid() AS pid");
   const waiting = pool.query("UPDATE simcat.leases SET holder = 'other'");
@@ -44,10 +38,8 @@ test("a run whose lease is locked names the session that locks it, not one that 
 });
 
 test("a run that meets other short runs for a minute is busy, and blames no lock (fault 218)", async () => {
-  const pool = await openPool(database());
-  const clock = await createClock(pool, never);
+  const { take } = await openLeases(database());
   const slices = ["sync 1/2", "sync 2/2"] as const;
-  const take = (name: string) => acquireLease(pool, clock, { name, holder: `host:1 ${name}` }, async () => null, never);
   let rival = await take(slices[0]);
   let isOver = false;
   const rivals = (async () => {
@@ -63,9 +55,7 @@ test("a run that meets other short runs for a minute is busy, and blames no lock
   vi.spyOn(performance, "now").mockImplementation(() => startedAt + (now.call(performance) - startedAt) * 60);
   onTestFinished(() => void vi.restoreAllMocks());
 
-  const taking = acquireLease(pool, clock, { name: "sync", holder: "host:2" }, async () => null, never);
-
-  const error = await taking.catch((thrown: unknown) => thrown);
+  const error = await take("sync").catch((thrown: unknown) => thrown);
   isOver = true;
   await rivals;
   await rival.lease.release();

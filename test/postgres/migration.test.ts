@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createClock } from "../../src/db/clock.ts";
-import { acquireLease } from "../../src/db/lease.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { JOURNAL } from "../../src/db/schema-state.ts";
 import type { LostLeaseError } from "../../src/errors.ts";
@@ -10,8 +8,8 @@ import { callCli } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { openPool } from "../support/pool.ts";
 import { withOneMore, withViews } from "./migration-folders.ts";
+import { openLeases } from "./open-leases.ts";
 import { createRole } from "./roles.ts";
 import { DEFINITIONS } from "./schema-definitions.ts";
 import { holdLocks, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
@@ -55,9 +53,7 @@ test.each([
   ["a changed view ends no run", () => withViews({ libraries: (text) => `${text}-- later` }), "written", 1],
 ])("%s, and a released lease stays as it is (fault 283)", async (_, make, expected, token) => {
   const database = await freshTestDatabase();
-  const pool = await openPool(database);
-  const clock = await createClock(pool, never);
-  const take = (name: string) => acquireLease(pool, clock, { name, holder: "host:1" }, async () => null, never);
+  const { take } = await openLeases(database);
   const { lease: running } = await take("sync 1/2");
   onTestFinished(() => running.release());
   await (await take("sync 2/2")).lease.release();

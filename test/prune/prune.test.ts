@@ -113,23 +113,14 @@ test("deletes rows in several transactions, and no other rows", async () => {
 
 test("an interrupted prune leaves whole libraries, and the next one finishes the work", async () => {
   const database = await freshTestDatabase();
-  const names = Array.from({ length: 51 }, (_, at) => ({ ...PAST, library_name: String(at) }));
-  await addRows(
-    database,
-    "libraries",
-    names.map((name) => ({ ...name, removed_at: OLD })),
+  const names = Array.from({ length: 51 }, (_, at) => String(at));
+  for (const name of names) await insertBookmark(database, name);
+  const libraries = names.map((library_name) => ({ ...PAST, library_name, removed_at: OLD }));
+  await addRows(database, "libraries", libraries);
+  const scenarios = names.flatMap((library_name) =>
+    [1, 2].map((scenario_id) => ({ ...PAST, library_name, scenario_id })),
   );
-  await addRows(
-    database,
-    "library_sync",
-    names.map(({ owner, library_name }) => ({ owner, library_name })),
-  );
-  for (const scenario_id of [1, 2])
-    await addRows(
-      database,
-      "scenarios",
-      names.map((name) => ({ ...name, scenario_id })),
-    );
+  await addRows(database, "scenarios", scenarios);
   const stop = new AbortController();
 
   await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");

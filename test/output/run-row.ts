@@ -1,0 +1,23 @@
+import type { RunRow } from "../../src/db/read/recent-runs.ts";
+
+export const NOW = new Date("2026-07-01T12:00:00Z");
+export const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
+
+/** A run of twelve seconds, by default three hours ago. */
+export function runRow(id: number, rest: Partial<RunRow> = {}): RunRow {
+  const startedAt = rest.startedAt ?? ago(180);
+  const finishedAt = new Date(startedAt.getTime() + 12_000);
+  const counts = { read: 3, skipped: 209, changed: 2, failed: 0, removed: 0 };
+  return {
+    id,
+    kind: "sync",
+    scope: null,
+    status: "ok",
+    isDead: false,
+    startedAt,
+    finishedAt,
+    ...counts,
+    error: null,
+    ...rest,
+  };
+}
