@@ -49,7 +49,7 @@ const ALL_OK = {
 const ORGANIZATION = [library("ann", "Lib"), library("bo", "Lib")];
 
 describe("check", () => {
-  test("passes when all requirements are met, and requests only the listing and one library", async () => {
+  test("passes when all requirements are met, requests only the listing and one library, and writes no schema", async () => {
     const { environment, asked, database } = await fixture(ORGANIZATION);
     const { exitCode, results, line } = await checked(environment);
     expect({ exitCode, results }).toEqual({ exitCode: 0, results: ALL_OK });
@@ -67,6 +67,12 @@ describe("check", () => {
     const printed = context.stdout().trimEnd().split("\n");
     expect(printed).toContain("ok    key            the service accepts it");
     expect(printed.at(-1)).toBe("ready to run");
+
+    const empty = await freshTestDatabase({ empty: true });
+    const before = await checked({ ...environment, DATABASE_URL: empty.url });
+    expect(before.exitCode).toBe(0);
+    expect(before.line("schema")?.text).toBe("none yet; it will be migrated by the next run");
+    expect(await empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
   });
 
   test("exits with the code of its failure when no content can be read (faults 100 and 287)", async () => {
@@ -149,15 +155,6 @@ describe("check", () => {
     expect(unencryptedAddress({ connection })).toBeNull();
   });
 
-  test("writes nothing, not even a schema", async () => {
-    const { environment } = await fixture(ORGANIZATION);
-    const empty = await freshTestDatabase({ empty: true });
-    const { exitCode, line } = await checked({ ...environment, DATABASE_URL: empty.url });
-    expect(exitCode).toBe(0);
-    expect(line("schema")?.text).toBe("none yet; it will be migrated by the next run");
-    expect(await empty.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'simcat%'")).toEqual([]);
-  });
-
   test.each([
     ["a refused key", 77, { SIMCAT_API_KEY: "another-key-77aa" }, ["ok", "fail"], "check SIMCAT_API_KEY"],
     ["no service", 69, { SIMCAT_BASE_URL: `http://${CLOSED}/` }, ["fail", "skipped"], ""],
@@ -235,26 +232,20 @@ describe("check", () => {
 });
 
 describe("check of the database", () => {
-  /** The settings of the service are the same in all of these tests. */
-  async function checkedOn(database: { readonly url: string }, more: Environment = {}) {
-    const { environment } = await fixture(ORGANIZATION);
-    return checked({ ...environment, DATABASE_URL: database.url, ...more });
-  }
-
   test("a standby, a role that only reads (fault 235), a direct URL without a server, and a schema that must be migrated by hand fail", async () => {
-    const database = await freshTestDatabase();
-    const unreachable = await checkedOn(database, { DATABASE_DIRECT_URL: `postgres://bo:x@${CLOSED}/sim` });
+    const { environment, database } = await fixture(ORGANIZATION);
+    const unreachable = await checked({ ...environment, DATABASE_DIRECT_URL: `postgres://bo:x@${CLOSED}/sim` });
     expect(unreachable.exitCode).toBe(69);
     expect(unreachable.line("direct")).toMatchObject({ result: "fail", hint: expect.stringContaining("server runs") });
 
     await database.query("DROP SCHEMA simcat, simcat_report, simcat_migrations CASCADE");
-    const manual = await checkedOn(database, { SIMCAT_AUTO_MIGRATE: "false" });
+    const manual = await checked({ ...environment, SIMCAT_AUTO_MIGRATE: "false" });
     expect(manual.exitCode).toBe(78);
     expect(manual.line("schema")).toMatchObject({ result: "fail", hint: expect.stringContaining("simcat migrate") });
 
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
-    const standby = await checkedOn(database);
+    const standby = await checked(environment);
     expect(standby.exitCode).toBe(69);
     expect(standby.line("database")).toMatchObject({
       result: "fail",
@@ -265,10 +256,10 @@ describe("check of the database", () => {
   });
 
   test("a direct URL that leads to another database produces a warning", async () => {
-    const [database, other] = [await freshTestDatabase(), await freshTestDatabase()];
-    const same = await checkedOn(database, { DATABASE_DIRECT_URL: `${database.url}?application_name=direct` });
+    const [{ environment, database }, other] = [await fixture(ORGANIZATION), await freshTestDatabase()];
+    const same = await checked({ ...environment, DATABASE_DIRECT_URL: `${database.url}?application_name=direct` });
     expect(same.line("direct")?.result).toBe("ok");
-    const apart = await checkedOn(database, { DATABASE_DIRECT_URL: other.url });
+    const apart = await checked({ ...environment, DATABASE_DIRECT_URL: other.url });
     expect(apart.exitCode).toBe(0);
     expect(apart.line("direct")).toMatchObject({
       result: "warn",
@@ -326,11 +317,10 @@ describe("check of the privileges", () => {
   });
 
   test("warns of row-level security, which may hide or refuse rows of this role (fault 251)", async () => {
-    const database = await freshTestDatabase();
+    const { environment, database } = await fixture(ORGANIZATION);
     await database.query("ALTER TABLE simcat.rejects ENABLE ROW LEVEL SECURITY");
     const writer = await createRole(database);
     await database.query(`ALTER ROLE ${writer.name} SET search_path = simcat`);
-    const { environment } = await fixture(ORGANIZATION);
     const { exitCode, line } = await checked({ ...environment, DATABASE_URL: writer.url });
     expect({ exitCode, line: line("privileges") }).toMatchObject({
       exitCode: 0,
