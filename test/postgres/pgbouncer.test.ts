@@ -12,6 +12,13 @@ import { rowVersions } from "../support/row-versions.ts";
 import { startPgbouncer } from "./pgbouncer.ts";
 import { untilSession } from "./sessions.ts";
 
+/** The rows of a query in the next session. */
+async function askNext(url: string, sql: string): Promise<unknown[]> {
+  const next = new pg.Client({ connectionString: url });
+  await next.connect();
+  return (await next.query(sql).finally(() => next.end())).rows;
+}
+
 const bounced = test.skipIf(findProgram("pgbouncer", "pgbouncer") === null);
 
 bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT_URL (fault 84)", async () => {
@@ -71,15 +78,12 @@ bounced("one server connection is enough, for migrations too, and nothing is lef
   expect((await call(["sync"], { DATABASE_URL: url })).code).toBe(0);
 
   expect(await storedRows(empty.query)).toEqual(serviceRows(service.organization));
-  const other = new pg.Client({ connectionString: url });
-  await other.connect();
-
-  const { rows } = await other.query(
+  const rows = await askNext(
+    url,
     `SELECT current_setting('lock_timeout') AS lock, current_setting('idle_in_transaction_session_timeout') AS idle,
        current_setting('TimeZone') = (SELECT reset_val FROM pg_settings WHERE name = 'TimeZone') AS zone,
        (SELECT count(*)::int FROM pg_prepared_statements) AS prepared, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks`,
   );
-  await other.end();
 
   expect(rows).toEqual([{ lock: "0", idle: "0", zone: true, prepared: 0, locks: 0 }]);
 });
@@ -94,11 +98,9 @@ bounced("simcat query leaves no setting of its statement in the pool (fault 248)
   ] as const) {
     expect(await callCli(["query", "--csv", sql], { DATABASE_URL: pooled })).toMatchObject({ code });
 
-    const other = new pg.Client({ connectionString: pooled });
-    await other.connect();
-    const { rows } = await other.query("SELECT current_setting('work_mem') AS memory");
-    await other.end();
-    expect(rows, sql).not.toEqual([{ memory: "77MB" }]);
+    expect(await askNext(pooled, "SELECT current_setting('work_mem') AS memory"), sql).not.toEqual([
+      { memory: "77MB" },
+    ]);
   }
 });
 

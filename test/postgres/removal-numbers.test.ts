@@ -1,27 +1,29 @@
 import { expect, test } from "vitest";
 import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
 import { readSnapshot } from "../../src/db/transaction.ts";
-import { freshTestDatabase } from "../support/database.ts";
+import { useTestDatabase } from "../support/database.ts";
 import { openPool } from "../support/pool.ts";
+
+const database = useTestDatabase();
 
 /**
  * The number of libraries in the base, of ten old ones and thirty that were first stored `storedAgo` seconds ago. A complete run
  * started ten seconds ago and ended five seconds ago. Its listing shows the service as it was `asOfAgo` seconds ago.
  */
 async function readPeakLive(asOfAgo: number | null, storedAgo: number): Promise<number> {
-  const database = await freshTestDatabase();
-  await database.query(
+  await database().query("DELETE FROM simcat.libraries; DELETE FROM simcat.sync_runs");
+  await database().query(
     `INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, run_id)
      SELECT 'ann', i::text, at, at, 1
      FROM (SELECT i, now() - CASE WHEN i <= 10 THEN 864000 ELSE $1 END * interval '1 s' AS at FROM generate_series(1, 40) i) AS rows`,
     [storedAgo],
   );
-  await database.query(
+  await database().query(
     `INSERT INTO simcat.sync_runs (kind, trigger, version, status, listing_complete, started_at, finished_at, listing_as_of)
      SELECT 'sync', 'cli', '0.1.0', 'ok', true, now() - interval '10 s', now() - interval '5 s', now() - $1 * interval '1 s'`,
     [asOfAgo],
   );
-  const pool = await openPool(database);
+  const pool = await openPool(database());
   const never = new AbortController().signal;
   const numbers = await readSnapshot(pool, "reading", (connection) => readRemovalNumbers(connection, null), never);
   return numbers.peakLive;

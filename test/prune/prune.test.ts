@@ -269,18 +269,20 @@ describe("the command", () => {
     expect(await report()).toBe(record?.since.toISOString());
   });
 
-  const WARNING = "deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses";
-  test.each([
-    ["removed", 64, "is not a duration"],
-    ["0d", 64, "is not a duration"],
-    ["1ms", 0, WARNING],
-    ["86399999ms", 0, WARNING],
-    ["86400000ms", 0, ""],
-    ["100000000d", 0, ""],
-  ])("takes the age %j: %i %s", async (age, exit, said) => {
+  test("takes an age of any length, and warns if it is shorter than a day", async () => {
     const database = await freshTestDatabase();
-    const { code, stderr } = await callPrune(database, [`--older-than=${age}`]);
-    expect({ code, stderr }).toEqual({ code: exit, stderr: said === "" ? "" : expect.stringContaining(said) });
+    const warning = "deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses";
+    for (const [age, exit, said] of [
+      ["removed", 64, "is not a duration"],
+      ["0d", 64, "is not a duration"],
+      ["1ms", 0, warning],
+      ["86399999ms", 0, warning],
+      ["86400000ms", 0, ""],
+      ["100000000d", 0, ""],
+    ] as const) {
+      const { code, stderr } = await callPrune(database, [`--older-than=${age}`]);
+      expect({ age, code, stderr }).toEqual({ age, code: exit, stderr: said && expect.stringContaining(said) });
+    }
   });
 
   test("requires an age: the option's, or else SIMCAT_KEEP_HISTORY", async () => {
