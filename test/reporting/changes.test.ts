@@ -39,23 +39,6 @@ test("a library that was added, changed, removed and returned with another field
   ]);
 });
 
-test("every field of a library has its row", async () => {
-  const fields = ["library_owner", "package_name", "package_version", "description", "last_modified", "file_size"];
-  const filled = Object.fromEntries(fields.map((field) => [field, `new ${field}`]));
-  const emptied = Object.fromEntries(fields.map((field) => [field, null]));
-  await add(
-    lifeOf("library", FOREST, [
-      [day(1), {}],
-      [day(2), filled],
-      [day(3), emptied],
-    ]),
-  );
-  expect(await changes("kind = 'changed'")).toEqual([
-    ...fields.toSorted().map((field) => `02 changed library forest ${field}: null -> "new ${field}" run 2`),
-    ...fields.toSorted().map((field) => `03 changed library forest ${field}: "new ${field}" -> null run 3`),
-  ]);
-});
-
 test("a scenario's fields, with a parentId of 0 taken for none and flags as text", async () => {
   await add({
     libraries: [FOREST],

@@ -88,16 +88,18 @@ async function save(run: number, contents: readonly LibraryContent[]): Promise<v
   }
 }
 
-const differs = (a: unknown, b: unknown) => (a || null) !== (b || null);
-const fieldsOf = (old: object, now: object) => {
+/** The differences as the view changes shows them: it has no parent of 0. */
+const changesOf = (old: object, now: object) => {
+  const shown = (field: string, value: unknown) =>
+    value === null || (field === "parent_id" && value === 0) ? "null" : JSON.stringify(String(value));
   const other = new Map(Object.entries(now));
   return Object.entries(old).flatMap(([field, value]) => {
-    const isOther = field === "parent_id" ? differs(value, other.get(field)) : value !== other.get(field);
-    return isOther ? [field] : [];
+    const [before, after] = [shown(field, value), shown(field, other.get(field))];
+    return before !== after ? [`${field}: ${before} -> ${after}`] : [];
   });
 };
 
-test("a version is stored exactly where the view changes shows a difference, field by field", async () => {
+test("a version is stored exactly where the view changes shows a difference, each field with both values", async () => {
   const libraries = fc.sample(pairOf(versions.library), 300);
   const parents = [null, 0, 1].flatMap((a) => [null, 0, 1].map((b) => [a, b] as const));
   const plain = { scenario_name: "A", is_result: false, last_modified: null, description: "" };
@@ -113,13 +115,13 @@ test("a version is stored exactly where the view changes shows a difference, fie
   await save(1, contents(1));
   await save(2, contents(2));
 
-  const found = await query<{ what: string; fields: string[]; versions: number; run: number; raw: string }>(`
+  const found = await query<{ what: string; changes: string[]; versions: number; run: number; raw: string }>(`
     SELECT v.what, v.run::int AS run, v.raw,
       (SELECT count(*)::int FROM simcat.library_history h WHERE v.what = 'library' AND h.library_name = v.name)
       + (SELECT count(*)::int FROM simcat.scenario_history h WHERE v.what = 'scenario' AND h.scenario_id = v.id) AS versions,
-      ARRAY(SELECT c.field FROM simcat_report.changes c
+      ARRAY(SELECT concat(c.field, ': ', coalesce(to_json(c.old_value)::text, 'null'), ' -> ', coalesce(to_json(c.new_value)::text, 'null')) FROM simcat_report.changes c
         WHERE c.what = v.what AND c.library_name = v.name AND c.scenario_id IS NOT DISTINCT FROM v.id AND c.kind = 'changed'
-        ORDER BY c.field) AS fields
+        ORDER BY c.field) AS changes
     FROM (SELECT 'library' AS what, library_name AS name, NULL::int8 AS id, run_id AS run, metadata->>'extra' AS raw
           FROM simcat.libraries
           UNION ALL SELECT 'scenario', library_name, scenario_id, run_id, raw->>'extra' FROM simcat.scenarios) AS v
@@ -127,9 +129,9 @@ test("a version is stored exactly where the view changes shows a difference, fie
 
   const expected = (what: string, pairs: readonly { old: object; now: object }[]) =>
     pairs.map(({ old, now }) => {
-      const fields = fieldsOf(old, now).sort();
-      const isVersion = fields.length > 0;
-      return { what, fields, versions: isVersion ? 1 : 0, run: isVersion ? 2 : 1, raw: "2" };
+      const changes = changesOf(old, now).sort();
+      const isVersion = changes.length > 0;
+      return { what, changes, versions: isVersion ? 1 : 0, run: isVersion ? 2 : 1, raw: "2" };
     });
   expect(found).toEqual([...expected("library", libraries), ...expected("scenario", scenarios)]);
 });

@@ -48,15 +48,6 @@ describe("the deadline", () => {
     expect(error.message).toContain("timed out after 2 attempts");
   });
 
-  it("applies to each attempt: the next one may succeed", async () => {
-    const server = await serve((_, response) => {
-      if (server.targets.length > 1) response.end(LISTING);
-    });
-    const service = open(server.url, { ...QUICK, requestTimeoutMs: 500 });
-    expect((await service.listLibraries(never)).libraries).toHaveLength(1);
-    expect(service.counters()).toMatchObject({ requests: 2, retries: 1 });
-  });
-
   it("excludes the time in which simcat itself pauses the stream", async () => {
     const items = Array.from({ length: 30_000 }, (_, i) => `{"scenarioId":${i + 1},"description":"${"x".repeat(80)}"}`);
     const server = await serve((request, response) => {

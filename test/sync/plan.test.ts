@@ -270,12 +270,6 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
   });
 });
 
-test("names that differ only in case are two libraries (fault 31)", () => {
-  const { actions, missing } = plan([listed("Lib")], [stored("lib")]);
-  expect(actions.map(({ reason }) => reason)).toEqual(["never read"]);
-  expect(missing).toEqual([stored("lib").key]);
-});
-
 test("an entry without a date counts as listed", () => {
   expect(plan([listed("a", null)], [stored("a")]).missing).toEqual([]);
 });
