@@ -16,8 +16,8 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
   service.always({ operation: "metadata", library: NAME }, { kind: "status", status: 404 });
   const plain = { ...environment, NO_COLOR: "1" };
 
-  const { screen } = await runOnTerminal(["backfill"], plain, 60);
-  const lines = screen.split("\n");
+  const onTerminal = (...args: string[]) => callOnTerminal(args, plain, { columns: 60 });
+  const lines = (await onTerminal("backfill")).screen.split("\n");
   const url = `${service.url}/libs/user/example.user/${encodeURIComponent(NAME)}/metadata`;
   expect(lines).toEqual(expect.arrayContaining([expect.stringContaining(`${url};`)]));
   expect(lines).toEqual(
@@ -26,7 +26,6 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
       "             again, see: simcat status",
     ]),
   );
-  const onTerminal = (...args: string[]) => callOnTerminal(args, plain, { columns: 60 });
   expect((await onTerminal("status")).screen.split("\n")).toEqual(
     expect.arrayContaining([
       "next:",
