@@ -216,7 +216,7 @@ describe("the reader", () => {
     expect(await completed("--owner")).toMatchObject({ code: 69, stdout: "" });
   });
 
-  test("explains a held removal and a library that was never stored (fault 187)", async () => {
+  test("explains a held removal and a library that was never stored (faults 123 and 187)", async () => {
     const database = await cluster.database();
     const { mock, as } = await service(database);
     const migrator = { ...as("simcat_migrator"), SIMCAT_MAX_RETRIES: "0" };
