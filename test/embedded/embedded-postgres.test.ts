@@ -1,71 +1,86 @@
 import { spawn, spawnSync } from "node:child_process";
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { DatabaseError } from "../../src/errors.ts";
-import { answers, never, newStateDir, openHere, query } from "./keepers.ts";
+import { answers, never, newStateDir, openHere, query, sharedStateDir } from "./keepers.ts";
 
-test("creates a database, stops it, and opens the same one again under the same URL", async () => {
-  const stateDir = newStateDir();
-  const first = await openHere(stateDir);
-  await query(first.url, "CREATE TABLE kept AS SELECT 'ä' AS word");
-  await first.stop();
-  expect(await answers(first.url)).toBe(false);
+describe("a database that was stopped", () => {
+  const stateDir = sharedStateDir();
+  let first: EmbeddedPostgres;
+  beforeAll(async () => {
+    first = await openHere(stateDir);
+    await query(first.url, "CREATE TABLE simcat.kept AS SELECT generate_series(1, 1000) AS id");
+    await first.stop();
+  });
+  const isKept = async ({ url }: EmbeddedPostgres) =>
+    expect(await query(url, "SELECT count(*)::int FROM simcat.kept")).toEqual([{ count: 1000 }]);
 
-  const second = await openHere(stateDir);
-  expect(first.created).toBe(true);
-  const functions = { ensureRunning: expect.any(Function), stop: expect.any(Function) };
-  expect(second).toEqual({ ...first, created: false, ...functions });
-  expect(second.started).toBe(true);
-  expect(second.url).toMatch(/^postgres:\/\/simcat:[\w-]{32}@127\.0\.0\.1:\d+\/simcat$/);
-  expect(second.dataDirectory).toBe(join(stateDir, "postgres", "data"));
-  expect(await query(second.url, "SELECT word FROM kept")).toEqual([{ word: "ä" }]);
-  await second.stop();
-});
+  test("is opened again under the same URL, with the planner's statistics (fault 275)", async () => {
+    expect(await answers(first.url)).toBe(false);
+    const second = await openHere(stateDir);
+    expect(first.created).toBe(true);
+    const functions = { ensureRunning: expect.any(Function), stop: expect.any(Function) };
+    expect(second).toEqual({ ...first, created: false, ...functions });
+    expect(second.started).toBe(true);
+    expect(second.url).toMatch(/^postgres:\/\/simcat:[\w-]{32}@127\.0\.0\.1:\d+\/simcat$/);
+    expect(second.dataDirectory).toBe(join(stateDir, "postgres", "data"));
+    await isKept(second);
+    // They are taken before the stop, because autovacuum is too late.
+    const asked = "SELECT reltuples FROM pg_class WHERE oid = 'simcat.kept'::regclass";
+    expect(await query(second.url, asked)).toEqual([{ reltuples: 1000 }]);
+    await second.stop();
+  });
 
-test.each(["password", "pgpass"])("sets new passwords if the file %s is missing (fault 300)", async (name) => {
-  const stateDir = newStateDir();
-  const first = await openHere(stateDir);
-  await query(first.url, "CREATE TABLE kept AS SELECT 'ä' AS word");
-  await first.stop();
-  rmSync(join(stateDir, "postgres", name));
+  test("starts although the lock file of a crashed server names an unrelated live process", async () => {
+    const postgres = await openHere(stateDir);
+    const file = join(postgres.dataDirectory, "postmaster.pid");
+    const left = readFileSync(file, "utf8");
+    await postgres.stop();
+    // That process runs as the server's user, because Postgres ignores processes that it may not signal.
+    const { uid, gid } = statSync(postgres.dataDirectory);
+    const stranger = spawn("sleep", ["600"], { uid, gid });
+    onTestFinished(() => void stranger.kill());
+    writeFileSync(file, left.replace(/^\d+/, String(stranger.pid)));
+    const again = await openHere(stateDir);
+    expect(again.started).toBe(true);
+    await again.stop();
+  });
 
-  const second = await openHere(stateDir);
+  test.each(["password", "pgpass"])("gets new passwords if the file %s is missing (fault 300)", async (name) => {
+    const before = await openHere(stateDir);
+    await before.stop();
+    rmSync(join(stateDir, "postgres", name));
 
-  expect(new URL(second.url).password).not.toBe(new URL(first.url).password);
-  expect(new URL(second.readerUrl).password).not.toBe(new URL(first.readerUrl).password);
-  expect(await query(second.url, "SELECT word FROM kept")).toEqual([{ word: "ä" }]);
-  expect(await query(second.readerUrl, "SELECT current_user::text AS role")).toEqual([{ role: "simcat_reader" }]);
-  await second.stop();
-});
+    const second = await openHere(stateDir);
 
-test("takes the planner's statistics before it stops, because autovacuum is too late (fault 275)", async () => {
-  const stateDir = newStateDir();
-  const first = await openHere(stateDir);
-  await query(first.url, "CREATE TABLE simcat.grown AS SELECT generate_series(1, 1000) AS id");
-  await first.stop();
-  const second = await openHere(stateDir);
-  const asked = "SELECT reltuples FROM pg_class WHERE oid = 'simcat.grown'::regclass";
-  expect(await query(second.url, asked)).toEqual([{ reltuples: 1000 }]);
-  await second.stop();
+    expect(new URL(second.url).password).not.toBe(new URL(before.url).password);
+    expect(new URL(second.readerUrl).password).not.toBe(new URL(before.readerUrl).password);
+    await isKept(second);
+    expect(await query(second.readerUrl, "SELECT current_user::text AS role")).toEqual([{ role: "simcat_reader" }]);
+    await second.stop();
+  });
+
+  test("reports a refused configuration in the words of Postgres", async () => {
+    appendFileSync(join(stateDir, "postgres/data/postgresql.conf"), "\nshared_buffers = plenty\n");
+    const failure = await openHere(stateDir).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DatabaseError);
+    expect(String(failure)).toContain('invalid value for parameter "shared_buffers": "plenty"');
+    expect(String(failure)).toContain("set DATABASE_URL to a Postgres 14 to 18, or SIMCAT_STATE_DIR");
+  });
 });
 
 describe("a new database", () => {
-  const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
-  const stateDir = join(directory, "an odd & 'quoted' $path ü");
+  const stateDir = join(sharedStateDir(), "an odd & 'quoted' $path ü");
   let postgres: EmbeddedPostgres;
   beforeAll(async () => {
     const environment = { PATH: process.env.PATH, SIMCAT_API_KEY: "key-of-the-tests", PGOPTIONS: "-c work_mem=64kB" };
     postgres = await openEmbeddedPostgres({ stateDir, environment, settings: { fsync: "off" } }, never);
     await migrate(postgres.url, never);
   });
-  afterAll(async () => {
-    await postgres.stop();
-    rmSync(directory, { recursive: true });
-  });
+  afterAll(() => postgres.stop());
 
   test("is Postgres 18 with UTF-8, a platform-independent collation, and UTC", async () => {
     const asked = `SELECT concat_ws(' ', datcollate, datctype, datlocprovider, datlocale, pg_encoding_to_char(encoding),
@@ -111,16 +126,6 @@ describe("a new database", () => {
   });
 });
 
-test("reports a refused configuration in the words of Postgres", async () => {
-  const stateDir = newStateDir();
-  await (await openHere(stateDir)).stop();
-  appendFileSync(join(stateDir, "postgres/data/postgresql.conf"), "\nshared_buffers = plenty\n");
-  const failure = await openHere(stateDir).catch((error: unknown) => error);
-  expect(failure).toBeInstanceOf(DatabaseError);
-  expect(String(failure)).toContain('invalid value for parameter "shared_buffers": "plenty"');
-  expect(String(failure)).toContain("set DATABASE_URL to a Postgres 14 to 18, or SIMCAT_STATE_DIR");
-});
-
 test("leaves no files if it is aborted during initdb", async () => {
   const stateDir = newStateDir();
   const abort = new AbortController();
@@ -129,20 +134,4 @@ test("leaves no files if it is aborted during initdb", async () => {
   abort.abort(new Error("enough"));
   await expect(opening).rejects.toThrow("enough");
   expect(readdirSync(stateDir)).toEqual(["lock-name"]);
-});
-
-test("starts although the lock file of a crashed server names an unrelated live process", async () => {
-  const stateDir = newStateDir();
-  const postgres = await openHere(stateDir);
-  const file = join(postgres.dataDirectory, "postmaster.pid");
-  const left = readFileSync(file, "utf8");
-  await postgres.stop();
-  // That process runs as the server's user, because Postgres ignores processes that it may not signal.
-  const { uid, gid } = statSync(postgres.dataDirectory);
-  const stranger = spawn("sleep", ["600"], { uid, gid });
-  onTestFinished(() => void stranger.kill());
-  writeFileSync(file, left.replace(/^\d+/, String(stranger.pid)));
-  const again = await openHere(stateDir);
-  expect(again.started).toBe(true);
-  await again.stop();
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 
 type Opened = Pick<EmbeddedPostgres, "url" | "readerUrl" | "psql" | "dataDirectory" | "started">;
@@ -37,6 +37,13 @@ export function openHere(stateDir: string, signal = never): Promise<EmbeddedPost
 export function newStateDir(): string {
   const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
+  return join(directory, "state");
+}
+
+/** For all tests of a file, which stop the servers that they start: creating a database takes longer than anything else. */
+export function sharedStateDir(): string {
+  const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
+  afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   return join(directory, "state");
 }
 

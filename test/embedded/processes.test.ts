@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startCli } from "../support/cli.ts";
 import { signalServer } from "../support/embedded-server.ts";
-import { answers, never, newStateDir, openHere, query, startKeeper } from "./keepers.ts";
+import { answers, never, newStateDir, openHere, query, sharedStateDir, startKeeper } from "./keepers.ts";
+
+const stateDir = sharedStateDir();
 
 test.each(["stop", "kill"] as const)(
   "the server outlives the %s of its starter, and the last client stops it",
   async (end) => {
-    const stateDir = newStateDir();
     const first = startKeeper(stateDir);
     const { url } = await first.opened;
     const second = startKeeper(stateDir);
@@ -24,7 +25,6 @@ test.each(["stop", "kill"] as const)(
 );
 
 test("Ctrl-C ends simcat db, and the server of another process runs on, as it says (fault 297)", async () => {
-  const stateDir = newStateDir();
   const { url } = await startKeeper(stateDir).opened;
   const { process, output, ended } = startCli(["db"], { SIMCAT_STATE_DIR: stateDir });
   await expect.poll(output).toContain("Ctrl-C stops the server unless another simcat uses it");
@@ -67,7 +67,6 @@ test("a draft into which a program of a killed process still writes prevents no 
 });
 
 test("a client starts a killed server again under the same URL, and another one attaches", async () => {
-  const stateDir = newStateDir();
   const first = await openHere(stateDir);
   await query(first.url, "CREATE TABLE kept AS SELECT 1 AS one");
   signalServer(first.dataDirectory, "SIGKILL");
@@ -85,7 +84,6 @@ test("a client starts a killed server again under the same URL, and another one 
 });
 
 test.runIf(process.platform === "linux")("a copy of a running server's files gets a server of its own", async () => {
-  const stateDir = newStateDir();
   const original = await openHere(stateDir);
   cpSync(stateDir, `${stateDir}-copy`, { recursive: true });
   const { uid, gid } = statSync(original.dataDirectory);
@@ -98,7 +96,7 @@ test.runIf(process.platform === "linux")("a copy of a running server's files get
 });
 
 test("a client reports that another program took the port of a killed server", async () => {
-  const postgres = await openHere(newStateDir());
+  const postgres = await openHere(stateDir);
   const port = Number(new URL(postgres.url).port);
   const thief = createServer();
   onTestFinished(() => void thief.close());

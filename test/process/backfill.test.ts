@@ -54,12 +54,6 @@ test("a held backfill that reads nothing leaves the interrupted one to be contin
   expect(await readsBy(["backfill"])).toBe(left);
 });
 
-test("--restart restarts an interrupted backfill (fault 65)", async () => {
-  const { readsBy } = await interrupted();
-
-  expect(await readsBy(["backfill", "--restart"])).toBe(12);
-});
-
 /** A copy in which another program altered every scenario, and a `--restart` that was stopped midway. */
 async function altered() {
   const made = await interrupted(async ({ query }) => {
@@ -92,30 +86,24 @@ test("a sync after an interrupted --restart compares every row of the libraries 
   expect(await countAltered()).toBe(12);
 });
 
-test("a backfill of another scope does not continue it, but a later one of the same scope does (fault 65)", async () => {
-  const { left, readsBy } = await interrupted();
-
+test("a backfill continues an interrupted one of its scope within SIMCAT_FULL_EVERY, unless --restart (fault 65)", async () => {
+  const { query, lines, left, readsBy } = await interrupted();
+  const setLast = (values: string) =>
+    query(`UPDATE simcat.sync_runs SET ${values} WHERE id = (SELECT max(id) FROM simcat.sync_runs)`);
+  await setLast("backfill_since = backfill_since - interval '2 days'");
   expect(await readsBy(["backfill", "--library", "alice/Lib 0"])).toBe(1);
-  expect(await readsBy(["backfill"])).toBeLessThanOrEqual(left);
-});
+  expect(await readsBy(["backfill"], { SIMCAT_FULL_EVERY: "49h" })).toBeLessThanOrEqual(left);
 
-test("a backfill interrupted longer ago than SIMCAT_FULL_EVERY restarts, a recent one does not (fault 65)", async () => {
-  const { query, readsBy } = await interrupted();
-  await query("UPDATE simcat.sync_runs SET backfill_since = backfill_since - interval '2 days'");
-
-  expect(await readsBy(["backfill", "--library", "alice/Lib 0"])).toBe(1);
-  expect(await readsBy(["backfill"], { SIMCAT_FULL_EVERY: "47h" })).toBe(12);
-
-  await query("UPDATE simcat.sync_runs SET status = 'interrupted' WHERE id = (SELECT max(id) FROM simcat.sync_runs)");
+  await setLast("status = 'interrupted'");
   expect(await readsBy(["backfill"], { SIMCAT_FULL_EVERY: "49h" })).toBe(0);
-});
+  await setLast("status = 'interrupted'");
+  expect(await readsBy(["backfill"], { SIMCAT_FULL_EVERY: "47h" })).toBe(12);
+  await setLast("status = 'interrupted'");
+  expect(await readsBy(["backfill", "--restart"])).toBe(12);
 
-test("a backfill interrupted under a clock that was ahead restarts under the right clock (fault 65)", async () => {
-  const { query, lines, readsBy } = await interrupted();
-  await query("UPDATE simcat.sync_runs SET backfill_since = backfill_since + interval '1 year'");
-
+  // Under a clock that was ahead.
+  await setLast("status = 'interrupted', backfill_since = backfill_since + interval '1 year'");
   expect(await readsBy(["backfill"])).toBe(12);
-
   const isPast = "SELECT backfill_since < now() FROM simcat.sync_runs ORDER BY id DESC LIMIT 1";
   expect(await lines(isPast)).toEqual(["true"]);
 });

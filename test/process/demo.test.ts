@@ -1,8 +1,9 @@
 import * as childProcess from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createOrganization } from "../../src/mock/organization.ts";
 import { startMockService } from "../../src/mock/server.ts";
 import { newStateDir } from "../embedded/keepers.ts";
@@ -17,24 +18,20 @@ const userEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^npm_|DATABASE/i.test(name)),
 ) as Record<string, string>;
 
-/** Packs the project. Returns the path of the archive. */
-async function packProject(): Promise<string> {
-  const packed = temporaryDirectory();
+/** The packed project, as its users get it. */
+let archive = "";
+beforeAll(async () => {
+  const packed = mkdtempSync(join(tmpdir(), "simcat-package-"));
   await execFile("npm", ["pack", "--ignore-scripts", "--pack-destination", packed]);
-  const [archive = ""] = readdirSync(packed);
-  return join(packed, archive);
-}
-
-/** Installs the packed project with its dependencies in the directory, as its users do. */
-async function installPackage(directory: string): Promise<void> {
-  const options = ["--prefer-offline", "--no-audit", "--no-fund"];
-  await execFile("npm", ["install", ...options, await packProject()], { cwd: directory, env: userEnvironment });
-}
+  archive = join(packed, readdirSync(packed)[0] ?? "");
+});
+afterAll(() => rmSync(dirname(archive), { recursive: true }));
 
 test("the tour syncs, reads only edits again, answers SQL, draws a page and leaves no process", async () => {
   const stateDir = newStateDir();
   const installed = temporaryDirectory();
-  await installPackage(installed);
+  const options = ["--prefer-offline", "--no-audit", "--no-fund"];
+  await execFile("npm", ["install", ...options, archive], { cwd: installed, env: userEnvironment });
   for (const { directory, program, args, simcat } of [
     { directory: temporaryDirectory(), program: process.execPath, args: [MAIN], simcat: `node ${MAIN}` },
     { directory: installed, program: "npx", args: ["--no", "simcat"], simcat: "npx simcat" },
@@ -78,7 +75,6 @@ test("init names a next command that exists, also after npx with a tarball (faul
     apiKey: "mock-key",
   });
   onTestFinished(() => mock.stop());
-  const archive = await packProject();
   const options = { cwd: dirname(archive), env: { ...userEnvironment, SIMCAT_STATE_DIR: newStateDir() } };
   const settings = ["--base-url", mock.url, "--api-key", "mock-key", "--database-url", ""];
 

@@ -130,22 +130,6 @@ test("before the first good run its age is infinite and its time is 0", async ()
   expect(await worker.metric('simcat_runs_total{status="unauthorized"}')).toBe(1);
 });
 
-test("counts missed ticks and rate-limit waits", async () => {
-  const { environment } = await fixture(organization, {
-    faults: [
-      {
-        match: { operation: "listing" },
-        action: { kind: "status", status: 429, headers: { "retry-after": "2" } },
-      },
-    ],
-  });
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  await worker.untilLogged("run_finished");
-  expect(await worker.metric('simcat_missed_ticks_total{reason="running"}')).toBeGreaterThanOrEqual(1);
-  expect(await worker.metric("simcat_rate_limit_wait_seconds_total")).toBeCloseTo(2, 1);
-  expect(await worker.metric("simcat_schedule_interval_seconds")).toBe(1);
-});
-
 test("figures that cannot be read any more are unknown: neither old ones nor 0 (fault 216)", async () => {
   const { environment, query } = await fixture(organization);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });

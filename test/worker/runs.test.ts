@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { headers, retryAfter, status } from "../faults/answers.ts";
 import { gateAfter } from "../process/gate.ts";
 import { API_KEY, fixture, syncedFixture } from "../support/fixture.ts";
-import type { FaultAction } from "../support/mock/faults.ts";
 import type { MockService } from "../support/mock/server.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -40,14 +40,17 @@ test("the first start syncs at once, and a start soon after a good run of all li
   expect(late.logged("run_not_due")).toEqual([]);
 });
 
-test("counts and logs ticks during a run, and does not make up for them (fault 67)", async () => {
+test("counts and logs ticks and waits during a run, and does not make up for them (fault 67)", async () => {
   const { environment, service, query } = await fixture(three, {
-    faults: [{ match: { operation: "listing" }, action: { kind: "delay", ms: 2_500 } }],
+    faults: [{ match: { operation: "listing" }, action: retryAfter(429, "3") }],
   });
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   const missed = await worker.untilLogged("missed_tick", 2);
   expect(missed).toMatchObject({ level: "warn", reason: "running", count: 1, run: 1 });
   await worker.untilLogged("run_finished");
+  expect(await worker.metric('simcat_missed_ticks_total{reason="running"}')).toBeGreaterThanOrEqual(2);
+  expect(await worker.metric("simcat_rate_limit_wait_seconds_total")).toBeCloseTo(3, 1);
+  expect(await worker.metric("simcat_schedule_interval_seconds")).toBe(1);
   await worker.untilLogged("run_finished", 3);
   const [first, second, third] = await query<{ startedAt: Date; finishedAt: Date }>(
     `SELECT started_at AS "startedAt", finished_at AS "finishedAt" FROM simcat.sync_runs ORDER BY id LIMIT 3`,
@@ -165,7 +168,7 @@ test.each([
 
 test("after a long Retry-After the worker skips ticks until then, and says so (fault 160)", async () => {
   const { environment, service } = await fixture(three);
-  service.once({ operation: "listing" }, { kind: "status", status: 503, headers: { "retry-after": "3600" } });
+  service.once({ operation: "listing" }, retryAfter(503, "3600"));
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   const { until } = await worker.untilLogged("retry_after");
   expect(Date.parse(String(until)) - Date.now()).toBeGreaterThan(3_500_000);
@@ -181,7 +184,7 @@ test("after a long Retry-After the worker skips ticks until then, and says so (f
 
 test("if all content is refused with a long Retry-After, the worker skips ticks too (fault 160)", async () => {
   const { environment, service } = await fixture(three);
-  service.always({ pathPattern: "/user/" }, { kind: "status", status: 503, headers: { "retry-after": "3600" } });
+  service.always({ pathPattern: "/user/" }, retryAfter(503, "3600"));
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
   const { until } = await worker.untilLogged("retry_after");
   expect(Date.parse(String(until)) - Date.now()).toBeGreaterThan(3_500_000);
@@ -189,7 +192,7 @@ test("if all content is refused with a long Retry-After, the worker skips ticks 
 
 test("after the pause that a 429 asked for, the next tick runs (fault 160)", async () => {
   const { environment, service } = await fixture(three);
-  service.once({ operation: "listing" }, { kind: "status", status: 429, headers: { "retry-after": "3" } });
+  service.once({ operation: "listing" }, retryAfter(429, "3"));
   const schedule = { SIMCAT_SCHEDULE: EVERY_SECOND, SIMCAT_MAX_RETRY_WAIT: "1s" };
   const worker = startWorker({ ...environment, ...schedule });
   await worker.untilLogged("retry_after");
@@ -200,13 +203,12 @@ test("after the pause that a 429 asked for, the next tick runs (fault 160)", asy
 });
 
 const rejected = "1 received item could not be stored; simcat status lists them";
-const aged: FaultAction = { kind: "headers", set: { age: "3600" } };
 const failLibrary = (service: MockService) => {
-  service.always({ library: "C" }, { kind: "status", status: 404 });
+  service.always({ library: "C" }, status(404));
   service.change("bob", "C", { lastModified: "2026-07-02 12:00:00" });
 };
 const readAged = (age: string) => (service: MockService) => {
-  service.always({ library: "C", operation: "metadata" }, { kind: "headers", set: { age } });
+  service.always({ library: "C", operation: "metadata" }, headers({ age }));
   service.change("bob", "C", { lastModified: "2026-07-02 12:00:00" });
 };
 const behind = /^1 library is behind by more than three due runs; the copy is complete as of /;
@@ -215,7 +217,11 @@ const incomplete = /^the copy shows the service as of .*: later listings came fr
 
 test.each<[string, string | RegExp, (service: MockService) => void]>([
   ["a library fails (fault 161)", "1 library fails: bob/C", failLibrary],
-  ["listings come from a cache (fault 173)", incomplete, (service) => service.always({ operation: "listing" }, aged)],
+  [
+    "listings come from a cache (fault 173)",
+    incomplete,
+    (service) => service.always({ operation: "listing" }, headers({ age: "3600" })),
+  ],
   ["content comes from a cache (fault 277)", behind, readAged("3600")],
   ["content comes from a cache of unknown age (fault 277)", unknown, readAged("soon")],
   ["an item cannot be stored (fault 173)", rejected, (service) => service.put(library("ann", ".."))],
@@ -262,37 +268,29 @@ test("prunes the history once a day after a good run, and keeps what is younger 
   expect((await refused.readyz()).status).toBe(200);
 });
 
-test("a run that another process held up is no trouble any more when that one has ended well (fault 220)", async () => {
-  const gate = gateAfter(0);
-  const { environment, start } = await fixture(three, { onRequest: gate.onRequest });
-  const other = start(["sync"]);
-  await gate.reached;
-  const worker = startWorker(environment);
-  await worker.untilLogged("busy");
-  await worker.untilReadyz(503, "no_good_run", "busy");
+test.each([
+  [["sync"], 200, []],
+  [["sync", "--owner", "ann"], 503, ["no_good_run"]],
+])(
+  "another process that holds up a run with %j is named only while it is at work (fault 220)",
+  async (args, ...after) => {
+    const gate = gateAfter(0);
+    const { environment, start } = await fixture(three, { onRequest: gate.onRequest });
+    const other = start(args);
+    await gate.reached;
+    const worker = startWorker(environment);
+    await worker.untilLogged("busy");
+    await worker.untilReadyz(503, "no_good_run", "busy");
 
-  gate.open();
+    gate.open();
 
-  expect((await other.ended).code).toBe(0);
-  const { reasons, last_good_run } = await worker.untilReadyz(200);
-  expect([reasons, last_good_run]).toMatchObject([[], { id: 1 }]);
-});
-
-test("another run that holds up this one is named only while it is at work (fault 220)", async () => {
-  const gate = gateAfter(0);
-  const { environment, start } = await fixture(three, { onRequest: gate.onRequest });
-  const selected = start(["sync", "--owner", "ann"]);
-  await gate.reached;
-  const worker = startWorker(environment);
-  await worker.untilReadyz(503, "no_good_run", "busy");
-
-  gate.open();
-
-  expect((await selected.ended).code).toBe(0);
-  await vi.waitFor(async () => {
-    expect((await worker.readyz()).body.reasons.map(({ code }) => code)).toEqual(["no_good_run"]);
-  }, WAIT);
-});
+    expect((await other.ended).code).toBe(0);
+    await vi.waitFor(async () => {
+      const { status, body } = await worker.readyz();
+      expect([status, body.reasons.map(({ code }) => code)]).toEqual(after);
+    }, WAIT);
+  },
+);
 
 test("a run whose process has died is no run in progress, and took an unknown time (fault 284)", async () => {
   const { environment, query } = await syncedFixture(three);

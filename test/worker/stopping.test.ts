@@ -24,19 +24,15 @@ test("SIGTERM ends an idle worker with 0, even if a client reads nothing", async
   expect(stderr).toContain('"code":"worker_stopped"');
 });
 
-test.each([
-  ["SIGTERM", 143],
-  ["SIGINT", 130],
-  ["SIGHUP", 129],
-] as const)("a %s during a run ends it as interrupted, what was read stored, with %i", async (signal, exitCode) => {
+test("a signal during a run ends it as interrupted, with what was read stored", async () => {
   const { start, query } = await fixture(two, {
     faults: [{ match: { library: "B" }, times: "always", action: { kind: "hang" } }],
   });
   const running = start(["start"], worker);
   // One library is read and stored, the other one never answers.
   await vi.waitFor(async () => expect(await query("SELECT 1 FROM simcat.scenarios")).toHaveLength(1), WAIT);
-  running.process.kill(signal);
-  expect((await running.ended).code).toBe(exitCode);
+  running.process.kill("SIGTERM");
+  expect((await running.ended).code).toBe(143);
   expect(await query("SELECT status, trigger, finished_at IS NOT NULL AS ended FROM simcat.sync_runs")).toEqual([
     { status: "interrupted", trigger: "schedule", ended: true },
   ]);
