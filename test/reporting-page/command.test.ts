@@ -99,9 +99,11 @@ describe("simcat report", () => {
 
   test("accepts an empty database, and ends with 64 for an unknown owner or an invalid duration", async () => {
     const made = await fixture([]);
-    const { out, stdout } = await report(made);
+    const { out, stdout, page } = await report(made);
     const lines = ["  1 problem needs attention", "  Nothing has been read yet"];
     expect(stdout.trimEnd().split("\n").slice(1)).toEqual(lines);
+    for (const text of ["No run yet", "run simcat check, then simcat backfill"]) expect(page).toContain(text);
+    expect(page).not.toContain("<figure");
     expect((await made.call(["report", "--out", out, "--owner", "nobody"])).code).toBe(64);
     expect(await made.call(["report", "--since", "a week"])).toMatchObject({
       code: 64,
@@ -202,27 +204,28 @@ describe("simcat report", () => {
   });
 
   test("shows the libraries of a renamed owner as moved, and counts only the others", async () => {
+    const NEW_OWNER = "<b>own9";
     const others = ["a", "b", "c", "d", "e", "f"].map((name) => library("dan", name));
     const old = ["Fire", "Water"].map((name) => library("own0", name, { scenarios: [1, 2] }));
     const made = await syncedFixture([...others, ...old]);
     const { call, service } = made;
     for (const name of ["Fire", "Water"]) {
       service.remove("own0", name);
-      service.put(library("own9", name, { scenarios: [1, 2] }));
+      service.put(library(NEW_OWNER, name, { scenarios: [1, 2] }));
     }
     service.remove("dan", "f");
     await call(["sync", "--allow-removals"]);
-    expect((await report(made)).stdout).toMatch(
-      /1 library changed since .*; no scenarios; 2 libraries moved from own0 to own9\n/,
-    );
-    expect((await report(made, "--owner", "own9")).stdout).toMatch(
-      /2 libraries moved from own0 to own9; nothing else changed since /,
+    const { stdout, page } = await report(made);
+    expect(page).toContain("from own0 to &lt;b&gt;own9");
+    expect(stdout).toMatch(/1 library changed since .*; no scenarios; 2 libraries moved from own0 to <b>own9\n/);
+    expect((await report(made, "--owner", NEW_OWNER)).stdout).toMatch(
+      /2 libraries moved from own0 to <b>own9; nothing else changed since /,
     );
 
     service.put(library("own0", "New"));
     await call(["sync"]);
     expect((await report(made)).stdout).toMatch(
-      /2 libraries changed since .*; no scenarios; 2 libraries moved from own0 to own9\n/,
+      /2 libraries changed since .*; no scenarios; 2 libraries moved from own0 to <b>own9\n/,
     );
   });
 });
