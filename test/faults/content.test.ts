@@ -12,7 +12,6 @@ type Action = FaultAction | readonly FaultAction[];
 /** One way in which the content of a library fails, and the code in the log line and in `last_error`. */
 type Failing = readonly [code: string, operation: Operation, what: string, action: Action];
 
-const NO_UTF8 = Buffer.from('[{"scenarioId":1,"scenarioName":"\xff"}]', "latin1");
 const GOOD = ["good 1", "good 2", "good 3", "good 4"];
 const RETRIED = ["network", "server_error", "timeout", "truncated"];
 
@@ -120,10 +119,7 @@ test("a body that is not content is never read as an empty list (faults 6, 10, 1
     ["invalid_response", "metadata", "an error object", text('{"message":"error"}')],
     ["invalid_response", "scenarios", "null", text("null")],
     ["invalid_response", "scenarios", "a list of error objects", text('[{"message":"error"}]')],
-    ["invalid_response", "metadata", "placeholders", text('{"libraryName":"string","fileSize":"string"}')],
     ["invalid_response", "scenarios", "no body", text("")],
-    ["invalid_response", "metadata", "a comma too many", text('{"libraryName":"x",}')],
-    ["invalid_response", "scenarios", "a byte that is not UTF-8", bytes(NO_UTF8)],
     ["invalid_response", "scenarios", "plain bytes called gzip", encoded("gzip")],
     ["truncated", "scenarios", "gzip without its end", [bytes(gzipped.subarray(0, -10)), encoded("gzip")]],
   ]);
@@ -132,13 +128,9 @@ test("a body that is not content is never read as an empty list (faults 6, 10, 1
 test("a truncated answer or headers over 16 KiB fail their library only (faults 3, 21)", async () => {
   await expectFailures([
     ["truncated", "scenarios", "short of its length", { kind: "truncate", how: "length" }],
-    ["truncated", "metadata", "short by one byte", { kind: "truncate", how: "length", bytes: -1 }],
     ["truncated", "scenarios", "no last chunk", { kind: "truncate", how: "chunked", bytes: 1_000_000 }],
-    ["truncated", "scenarios", "closed before the first byte", { kind: "truncate", how: "close", bytes: 0 }],
     ["truncated", "scenarios", "closed before the last bracket", { kind: "truncate", how: "close", bytes: -1 }],
-    ["truncated", "metadata", "closed before the last brace", { kind: "truncate", how: "close", bytes: -1 }],
     ["network", "scenarios", "a reset before the head", { kind: "reset" }],
-    ["invalid_response", "scenarios", "128 KiB of headers", padded(128 * 1024)],
     ["invalid_response", "metadata", "17 KiB of headers", padded(17 * 1024)],
   ]);
 });
@@ -208,12 +200,8 @@ test("a request on a reused connection that closes is retried without a warning 
 test("gzip, a byte order mark, white space and any Content-Type are read normally (faults 6, 7)", async () => {
   const scenarios = [scenario(1, { description: "\ufeffé🌲" }), scenario(2)];
   const list = JSON.stringify(scenarios);
-  const inGzip = gzipSync(list);
   const forms: [string, Operation, Action][] = [
-    ["gzip", "scenarios", [bytes(inGzip), encoded("X-GZip")]],
-    ["gzip in gzip", "scenarios", [bytes(gzipSync(inGzip)), encoded("gzip, gzip")]],
-    ["identity and gzip", "scenarios", [bytes(inGzip), encoded("identity, gzip")]],
-    ["no encoding", "scenarios", [text(list), encoded("")]],
+    ["gzip in gzip", "scenarios", [bytes(gzipSync(gzipSync(list))), encoded("gzip, gzip")]],
     ["marked list", "scenarios", { kind: "bom" }],
     ["marked metadata", "metadata", { kind: "bom" }],
     ["blanks", "scenarios", text(` \r\n\t${list.replaceAll(",", " ,\n\t ")} \n`)],
@@ -228,5 +216,5 @@ test("gzip, a byte order mark, white space and any Content-Type are read normall
 
   expect((await call(["sync"])).code).toBe(0);
   const stored = "SELECT scenario_id, description, count(*) FROM simcat.scenarios GROUP BY 1, 2 ORDER BY 1";
-  expect(await lines(stored)).toEqual(["1 \ufeffé🌲 9", "2 NULL 9"]);
+  expect(await lines(stored)).toEqual(["1 \ufeffé🌲 6", "2 NULL 6"]);
 });

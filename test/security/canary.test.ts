@@ -10,6 +10,8 @@ import { type Fixture, fixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { createTrigger } from "../support/trigger.ts";
+import { startWorker } from "../worker/worker-under-test.ts";
 import { CANARY_KEY, CANARY_PASSWORD, dump, formsOf, secretsIn } from "./canary.ts";
 
 interface World extends Fixture {
@@ -198,42 +200,42 @@ const COMMON = ["true", "libraries"];
 test.each(COMMON)(
   "with the database password %s, JSON, metrics and log lines keep their keys and values (fault 109)",
   async (password) => {
-    const { simcat, start, canaries } = await world(password);
+    const { call, canaries, environment } = await world(password);
     const more = { ...canaries, SIMCAT_LOG_FORMAT: "json" };
     for (const command of ["sync", "status"]) {
-      const ended = await simcat([command, "--json"], more);
+      const ended = await call([command, "--json"], more);
       expect(ended.code, command).toBe(0);
       expect(JSON.parse(ended.stdout)).not.toBeNull();
       expect(() => logLines(ended)).not.toThrow();
       expect(ended.stdout + ended.stderr).not.toContain("***");
     }
-    const checked = await simcat(["check", "--json"], more);
+    const checked = await call(["check", "--json"], more);
     expect(JSON.parse(checked.stdout).map(({ result }: { result: string }) => result)).not.toContain("fail");
     expect(checked.stdout).not.toContain(`:${password}@`);
 
-    const worker = start(["start"], { ...more, SIMCAT_HTTP_PORT: "0", SIMCAT_SCHEDULE: "0 0 1 1 *" });
-    const pages = new Map(await getPages(worker, '"code":"next_run"', ["/metrics", "/readyz", "/"]));
-    const metrics = pages.get("/metrics") ?? "";
+    const worker = startWorker({ ...environment, ...more });
+    await worker.untilLogged("next_run");
+    const metrics = await (await worker.get("/metrics")).text();
     const families = metrics.split("\n").filter(Boolean);
     expect(families.filter((line) => !/^(# (HELP|TYPE) )?simcat_\w+(\{[^}]*\})? /.test(line))).toEqual([]);
     expect(metrics).not.toContain("***");
-    expect(JSON.parse(pages.get("/readyz") ?? "")).toHaveProperty("ready");
-    expect(pages.get("/")).toContain("<h1>simcat: organization at ");
-    worker.process.kill("SIGTERM");
-    expect((await worker.ended).code).toBe(0);
+    expect((await worker.readyz()).status).toBe(200);
+    expect(await (await worker.get("/")).text()).toContain("<h1>simcat: organization at ");
+    expect(await worker.stop()).toBe(0);
   },
 );
 
 test("a password that the database repeats is masked in logs, rows, JSON and pages (fault 104)", async () => {
   const { call, start, canaries, query, service } = await world();
   const said: Said[] = [];
-  const message = quote(`refused: ${CANARY_PASSWORD} and ${CANARY_KEY}`);
+  const message = `'refused: ${`${CANARY_PASSWORD} and ${CANARY_KEY}`.replaceAll("'", "''")}'`;
   const echo = (table: string, each = "STATEMENT", state = "53200") =>
-    query(
-      `DROP FUNCTION IF EXISTS public.echo CASCADE;
-       CREATE FUNCTION public.echo() RETURNS trigger LANGUAGE plpgsql AS
-         $f$ BEGIN RAISE EXCEPTION USING ERRCODE = '${state}', MESSAGE = ${message}; END $f$;
-       CREATE TRIGGER echo BEFORE INSERT ON simcat.${table} FOR EACH ${each} EXECUTE FUNCTION public.echo()`,
+    query("DROP FUNCTION IF EXISTS public.act CASCADE").then(() =>
+      createTrigger(
+        query,
+        `BEFORE INSERT ON simcat.${table} FOR EACH ${each}`,
+        `RAISE EXCEPTION USING ERRCODE = '${state}', MESSAGE = ${message};`,
+      ),
     );
   const expectMasked = async (...lines: readonly string[]) => {
     for (const line of lines) {
@@ -258,11 +260,9 @@ test("a password that the database repeats is masked in logs, rows, JSON and pag
   worker.process.kill("SIGTERM");
   await worker.ended;
   said.push(["start", worker.output()]);
-  await query("DROP FUNCTION public.echo CASCADE");
+  await query("DROP FUNCTION public.act CASCADE");
   said.push(["the database", await dump(query)]);
   expect(service.violations).toEqual([]);
 
   expectNone(said);
 });
-
-const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;

@@ -53,8 +53,8 @@ async function hostileWorld(): Promise<Fixture> {
 /** Control characters that affect a terminal or end a line, except the line feeds between lines. */
 const ACTS = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
-test("each JSON log line is one object of simcat's own, whatever the libraries' names (fault 107)", async () => {
-  const { simcat } = await hostileWorld();
+test("names form no log line, and no element of the report (faults 107 and 108)", async () => {
+  const { simcat, call } = await hostileWorld();
 
   const ended = await simcat(["backfill"], { SIMCAT_LOG_FORMAT: "json" });
 
@@ -66,6 +66,23 @@ test("each JSON log line is one object of simcat's own, whatever the libraries' 
   const codes = lines.filter((line) => line.level === "info").map((line) => line.code);
   expect(codes).toEqual(["run_started", "run_planned"]);
   expect(ended.stdout + ended.stderr).not.toMatch(ACTS);
+
+  // The report holds names as text: no element, no script, and a strict CSP.
+  const directory = temporaryDirectory();
+  const page = join(directory, "report.html");
+
+  expect((await call(["report", "--out", page])).code).toBe(0);
+
+  const html = readFileSync(page, "utf8");
+  expect(html).toContain("&lt;img src=x onerror=alert(1)&gt;");
+  expect(html).not.toMatch(/<img src=x|<svg\/onload|<script>alert/i);
+  const [, policy = ""] =
+    /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/i.exec(html.replaceAll("&#39;", "'")) ?? [];
+  expect(policy).toMatch(/default-src 'none'/);
+  expect(policy).not.toMatch(/unsafe-eval|script-src[^;]*(\*|'unsafe-inline'|https?:)/);
+  // The report isolates names in pictures, so that right-to-left ones do not reorder the numbers beside them.
+  const isolatedNames = /\u2068([^\u2066-\u2069]*)\u2069/gu;
+  expect(html.replaceAll("\n", "").replaceAll(isolatedNames, "$1")).not.toMatch(ACTS);
 });
 
 test.skipIf(findProgram("script", "bsdutils") === null)(
@@ -100,23 +117,3 @@ test.skipIf(findProgram("script", "bsdutils") === null)(
     }
   },
 );
-
-test("the report and its page hold names as text: no element, no script, and a strict CSP (fault 108)", async () => {
-  const { call } = await hostileWorld();
-  await call(["backfill"]);
-  const directory = temporaryDirectory();
-  const page = join(directory, "report.html");
-
-  expect((await call(["report", "--out", page])).code).toBe(0);
-
-  const html = readFileSync(page, "utf8");
-  expect(html).toContain("&lt;img src=x onerror=alert(1)&gt;");
-  expect(html).not.toMatch(/<img src=x|<svg\/onload|<script>alert/i);
-  const [, policy = ""] =
-    /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/i.exec(html.replaceAll("&#39;", "'")) ?? [];
-  expect(policy).toMatch(/default-src 'none'/);
-  expect(policy).not.toMatch(/unsafe-eval|script-src[^;]*(\*|'unsafe-inline'|https?:)/);
-  // The report isolates names in pictures, so that right-to-left ones do not reorder the numbers beside them.
-  const isolatedNames = /\u2068([^\u2066-\u2069]*)\u2069/gu;
-  expect(html.replaceAll("\n", "").replaceAll(isolatedNames, "$1")).not.toMatch(ACTS);
-});

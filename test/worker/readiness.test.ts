@@ -133,17 +133,21 @@ test.each<[string, Partial<CopyFigures> | null, string | null]>([
   ["no run has seen all libraries", { completeAsOf: null, seenAsOf: null }, "incomplete"],
   ["items that could not be stored", { rejects: { total: 1, groups: 1, shown: [] } }, "open_rejects"],
   ["libraries that were not counted, or may not be", null, "freshness_unknown"],
-])("a worker stays ready: %s (fault 173)", async (_, counted, code) => {
+])("a worker stays ready: %s (faults 161 and 173)", async (_, counted, code) => {
   const { ready, reasons } = await readerOf({ figures: counted && figures(counted) })();
   expect([ready, ...reasons.map((reason) => reason.code)]).toEqual(code === null ? [true] : [true, code]);
 });
 
-test("names the failing libraries, why a removal is held, and no secret", async () => {
-  const { reasons } = await readerOf({ ...held(), figures: figures({ failing }), ...gone })();
+test("says what is wrong with the copy, and no secret", async () => {
+  const rejects = { total: 1, groups: 1, shown: [] };
+  const bad = figures({ failing, rejects, completeAsOf: null, seenAsOf: null });
+  const { reasons } = await readerOf({ ...held(), figures: bad, ...gone })();
   expect(reasons.map(({ message }) => message)).toEqual([
     "no ***",
     "5 of 9 would be marked removed",
     "5 libraries fail: ann/A, ann/B%2FC, ann/D and 2 more; simcat status lists the errors",
+    "1 received item could not be stored; simcat status lists them",
+    "no run has seen and stored every library yet, or a cache does not say how old its answers are",
   ]);
 });
 
