@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { serve } from "../mock/service.ts";
+import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library, NEWER, scenario } from "../support/organization.ts";
@@ -74,15 +75,7 @@ async function expectFailures(table: readonly Failing[], environment: Readonly<R
 
   service.script([]);
   expect((await call(["sync"])).code).toBe(0);
-  const scenarios = `SELECT l.description, scenario_id, scenario_name, count(*)
-    FROM simcat.libraries l JOIN simcat.scenarios s USING (owner, library_name)
-    WHERE s.removed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 2`;
-  expect(await lines(scenarios)).toEqual([
-    `after 1 renamed ${libraries.length}`,
-    `after 3 Scenario 3 ${libraries.length}`,
-  ]);
-  const settled = "SELECT DISTINCT reread_reason, failures, last_error, bookmark FROM simcat.library_sync";
-  expect(await lines(settled)).toEqual([`NULL 0 NULL ${NEWER}`]);
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 }
 
 test("a status other than 200 fails its library only (faults 8, 13, 14, 17)", async () => {
@@ -161,7 +154,7 @@ test("a transient failure is retried, and the rows are exact (faults 2, 3, 4, 17
     ["500", "metadata", status(500)],
     ["503", "scenarios", status(503)],
   ];
-  const { call, query, lines, service } = await fixture(once.map(([name]) => library("alice", name, { scenarios })));
+  const { call, query, service } = await fixture(once.map(([name]) => library("alice", name, { scenarios })));
   service.script([
     { match: { operation: "listing" }, action: { kind: "truncate" } },
     ...once.map(([name, operation, action]) => ({ match: { library: name, operation }, action })),
@@ -178,11 +171,7 @@ test("a transient failure is retried, and the rows are exact (faults 2, 3, 4, 17
     scenarios_inserted: 24_000,
     retries: 9,
   });
-  const rows = await lines(
-    `SELECT library_name, count(*), count(DISTINCT scenario_id),
-       bool_and(description = repeat('burn ' || scenario_id - 1, 10)) FROM simcat.scenarios GROUP BY 1`,
-  );
-  expect(rows.sort()).toEqual(once.map(([name]) => `${name} 3000 3000 true`).sort());
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
 });
 
 test("a request on a reused connection that closes is retried without a warning (fault 5)", async () => {

@@ -184,69 +184,6 @@ test("a run that can record no hold stores nothing, so that new libraries do not
   expect(await made.query("SELECT FROM simcat.libraries WHERE removed_at IS NOT NULL")).toEqual([]);
 });
 
-const UNRECORDED = ["rejected_by_database", "failure_unrecorded"];
-
-/** Before the database refuses the rows of "lib 11" in a table: what changes, and what the next run reports. */
-const REFUSED: readonly {
-  readonly what: string;
-  readonly table: string;
-  readonly command: string;
-  readonly arrange: (made: Fixture) => unknown;
-  readonly codes: readonly string[];
-  readonly run: Readonly<Record<string, number>>;
-  /** Begins the message of the last line. */
-  readonly message?: string;
-}[] = [
-  {
-    what: "failure record",
-    table: "library_sync",
-    command: "backfill",
-    arrange: (made) => edit(made, "2023-09-11 at 2:56 PM"),
-    codes: UNRECORDED,
-    run: { libraries_read: 29 },
-  },
-  {
-    what: "listed date",
-    table: "library_sync",
-    command: "sync",
-    arrange: edit,
-    codes: UNRECORDED,
-    run: { libraries_read: 29 },
-  },
-  {
-    what: "rejects",
-    table: "rejects",
-    command: "backfill",
-    arrange: ({ service }) =>
-      service.always({ operation: "scenarios", library: "lib 11" }, text('[{"scenarioId":null}]')),
-    codes: ["all_rejected", "rejects", "failure_unrecorded"],
-    run: { libraries_read: 29 },
-    message: "recording its rejects failed: ",
-  },
-  {
-    what: "removal",
-    table: "libraries",
-    command: "sync",
-    arrange: ({ service }) => {
-      for (const at of [10, 11, 12]) service.remove("alice", `lib ${at}`);
-    },
-    codes: ["rejected_by_database"],
-    run: { libraries_removed: 2 },
-  },
-  {
-    what: "return",
-    table: "libraries",
-    command: "sync",
-    arrange: async ({ service, call }) => {
-      service.remove("alice", "lib 11");
-      await call(["sync"]);
-      service.put(library("alice", "lib 11", { scenarios: [1, 2] }));
-    },
-    codes: ["rejected_by_database"],
-    run: {},
-  },
-];
-
 test("a run that cannot record that a listing's reject is over is partial, not ok (fault 91)", async () => {
   const made = await syncedFixture(thirty());
   made.service.always({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { lastModified: NEWER } });
@@ -261,6 +198,8 @@ test("a run that cannot record that a listing's reject is over is partial, not o
   expect(await made.query("SELECT FROM simcat.rejects WHERE resolved_at IS NULL")).toEqual([]);
 });
 
+const ALL_REJECTED = ["all_rejected", "rejects", "failure_unrecorded"];
+
 test("a library of which neither the failure nor its rejects can be recorded has one warning (fault 91)", async () => {
   const made = await syncedFixture(thirty());
   made.service.always({ operation: "scenarios", library: "lib 11" }, text('[{"scenarioId":null}]'));
@@ -269,25 +208,46 @@ test("a library of which neither the failure nor its rejects can be recorded has
 
   const ended = await made.call(["backfill"]);
 
-  const codes = ["all_rejected", "rejects", "failure_unrecorded"];
-  expect(libraryLogLines(ended)).toEqual(codes.map((code) => `alice/lib 11 ${code}`));
+  expect(libraryLogLines(ended)).toEqual(ALL_REJECTED.map((code) => `alice/lib 11 ${code}`));
   expect(ended.stderr).toContain("writing its row of library_sync failed: ");
 });
 
-test.each(REFUSED)("a library whose $what is refused fails alone (fault 91)", async (row) => {
+const UNRECORDED = ["rejected_by_database", "failure_unrecorded"];
+const editListed = (made: Fixture) => edit(made, "2023-09-11 at 2:56 PM");
+const sendNoId = ({ service }: Fixture) =>
+  service.always({ operation: "scenarios", library: "lib 11" }, text('[{"scenarioId":null}]'));
+const removeThree = ({ service }: Fixture) => {
+  for (const at of [10, 11, 12]) service.remove("alice", `lib ${at}`);
+};
+const removeAndReturn = async ({ service, call }: Fixture) => {
+  service.remove("alice", "lib 11");
+  await call(["sync"]);
+  service.put(library("alice", "lib 11", { scenarios: [1, 2] }));
+};
+
+/** Before the database refuses the rows of "lib 11" in a table: what changes, and what the next run reports. */
+test.each<
+  [string, table: string, command: string, arrange: (made: Fixture) => unknown, codes: readonly string[], run: object]
+>([
+  ["failure record", "library_sync", "backfill", editListed, UNRECORDED, { libraries_read: 29 }],
+  ["listed date", "library_sync", "sync", edit, UNRECORDED, { libraries_read: 29 }],
+  ["rejects", "rejects", "backfill", sendNoId, ALL_REJECTED, { libraries_read: 29 }],
+  ["removal", "libraries", "sync", removeThree, ["rejected_by_database"], { libraries_removed: 2 }],
+  ["return", "libraries", "sync", removeAndReturn, ["rejected_by_database"], {}],
+])("a library whose %s is refused fails alone (fault 91)", async (what, table, command, arrange, codes, run) => {
   const made = await syncedFixture(thirty());
-  await row.arrange(made);
-  await poison(made, row.table);
+  await arrange(made);
+  await poison(made, table);
   made.asked();
 
-  const ended = await made.call([row.command]);
+  const ended = await made.call([command]);
 
   expect(ended.code).toBe(2);
-  expect(libraryLogLines(ended)).toEqual(row.codes.map((code) => `alice/lib 11 ${code}`));
-  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1, ...row.run });
-  if (row.message) expect(ended.stderr).toContain(row.message);
-  if (row.what === "listed date") expect(made.asked().filter((line) => line.includes("lib%2011"))).toEqual([]);
-  expect(await owing(made)).toEqual(row.codes === UNRECORDED ? [] : ["lib 11 failure 1"]);
+  expect(libraryLogLines(ended)).toEqual(codes.map((code) => `alice/lib 11 ${code}`));
+  expect(await lastRun(made.query)).toMatchObject({ status: "partial", libraries_failed: 1, ...run });
+  if (table === "rejects") expect(ended.stderr).toContain("recording its rejects failed: ");
+  if (what === "listed date") expect(made.asked().filter((line) => line.includes("lib%2011"))).toEqual([]);
+  expect(await owing(made)).toEqual(codes === UNRECORDED ? [] : ["lib 11 failure 1"]);
   made.service.script([]);
-  await expectRecovery(made, row.command);
+  await expectRecovery(made, command);
 });

@@ -2,9 +2,15 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formatReport } from "../../src/report/report-page/report-page.ts";
+import { formatReport, type ReportRows } from "../../src/report/report-page/report-page.ts";
+import { formatStatusPage } from "../../src/worker/status-page.ts";
+import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 import { BROWSER, useBrowser } from "../support/browser.ts";
+import { fixture } from "../support/fixture.ts";
+import { AWKWARD_NAMES, library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { emptyStatus, failingStatus, SETTINGS_OF_PAGE } from "../worker/status-values.ts";
+import { startWorker } from "../worker/worker-under-test.ts";
 import { emptyRows, failingRows, hugeRows, oneRows } from "./report-rows.ts";
 
 const FILL = 'getComputedStyle(document.querySelector("svg.chart .solid.first")).fill';
@@ -58,34 +64,45 @@ test.skipIf(BROWSER === null)("npm run docs:pictures makes the pictures that the
   }
 });
 
-describe.skipIf(BROWSER === null)("the report in a browser", () => {
-  const openUrl = useBrowser();
-  const rows = { empty: emptyRows, failing: failingRows, one: oneRows, huge: hugeRows };
+describe.skipIf(BROWSER === null)("a page in a browser", () => {
+  const open = useBrowser();
+  const reportOf = (rows: ReportRows) => formatReport(rows, "9.9.9", "api.example.com").page;
+  const statusOf = (status: WorkerStatus) => formatStatusPage(status, SETTINGS_OF_PAGE, "9.9.9");
+  const pages = {
+    "empty report": reportOf(emptyRows),
+    "report of failures": reportOf(failingRows),
+    "report of one library": reportOf(oneRows),
+    "huge report": reportOf(hugeRows),
+    "full status page": statusOf(failingStatus(AWKWARD_NAMES.slice(0, 20), 10_000)),
+    "empty status page": statusOf(emptyStatus),
+  };
 
-  function open(name: keyof typeof rows, width?: number, colorScheme?: "light" | "dark") {
-    const file = join(temporaryDirectory(), "report.html");
-    writeFileSync(file, formatReport(rows[name], "9.9.9", "api.example.com").page);
-    return openUrl(`file://${file}`, width, colorScheme);
+  function openPage(name: keyof typeof pages, width?: number, colorScheme?: "light" | "dark") {
+    const file = join(temporaryDirectory(), "page.html");
+    writeFileSync(file, pages[name]);
+    return open(`file://${file}`, width, colorScheme);
   }
 
   test.each([
-    ["empty", 390, "light"],
-    ["failing", 390, "light"],
-    ["one", 390, "dark"],
-    ["huge", 390, "light"],
-    ["huge", 900, "dark"],
-    ["huge", 1440, "light"],
-    ["one", 1440, "dark"],
-  ] as const)("fits, %s, %i pixels in %s, and breaks no rule of its own policy", async (name, width, colorScheme) => {
-    const { page, complaints } = await open(name, width, colorScheme);
+    ["empty report", 390, "light", 0],
+    ["report of failures", 390, "light", 0],
+    ["report of one library", 390, "dark", 0],
+    ["huge report", 390, "light", 10],
+    ["huge report", 900, "dark", 10],
+    ["huge report", 1440, "light", 10],
+    ["report of one library", 1440, "dark", 0],
+    ["full status page", 390, "light", 1],
+    ["full status page", 1280, "dark", 1],
+    ["empty status page", 390, "dark", 0],
+  ] as const)("the %s fits %i pixels in %s, and obeys its own policy", async (name, width, colorScheme, charts) => {
+    const { page, complaints } = await openPage(name, width, colorScheme);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
     expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
       colorScheme === "dark" ? "rgb(15, 19, 24)" : "rgb(255, 255, 255)",
     );
     expect(await page.locator("img, script, [style]").count()).toBe(0);
-    const charts = { empty: 0, failing: 0, one: 0, huge: 10 }[name];
     expect(await page.locator("svg.chart:visible").count()).toBe(charts);
-    if (name === "huge") {
+    if (name === "huge report") {
       expect(await page.evaluate(FILL)).toBe(colorScheme === "dark" ? "rgb(111, 177, 245)" : "rgb(29, 95, 168)");
     }
     const contrast = (await page.evaluate(CONTRASTS)) as { text: number; shape: number };
@@ -94,8 +111,29 @@ describe.skipIf(BROWSER === null)("the report in a browser", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("has cards two by two, and pictures with text of at least 11 pixels, at 360 pixels", async () => {
-    const { page } = await open("huge", 360);
+  test("a live status page is styled under its own CSP, and shows a hostile name as text (fault 108)", async () => {
+    const hostile = "<img src=x onerror=alert(1)>";
+    const { environment, call } = await fixture([library("ann", hostile, { scenarios: [1] })], {
+      faults: [{ match: { operation: "metadata" }, times: "always", action: { kind: "status", status: 404 } }],
+    });
+    // A picture needs five runs.
+    for (let run = 1; run <= 5; run++) await call(["sync"]);
+    const worker = startWorker(environment);
+    await worker.untilLogged("next_run");
+    const { url } = await worker.untilLogged("worker_started");
+    const { page, response, complaints } = await open(`${url}/`, 390, "dark");
+    expect(response?.headers()["content-security-policy"]).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    expect(await page.getByText(hostile, { exact: false }).first().isVisible()).toBe(true);
+    expect(await page.locator("img, script").count()).toBe(0);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(15, 19, 24)");
+    expect(await page.locator("svg.chart path[class^=state]").count()).toBeGreaterThan(1);
+    expect(complaints).toEqual([]);
+  });
+
+  test("a report has cards two by two, and pictures with text of at least 11 pixels, at 360 pixels", async () => {
+    const { page } = await openPage("huge report", 360);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     const boxes = await page
       .locator(".cards > div")
@@ -111,8 +149,8 @@ describe.skipIf(BROWSER === null)("the report in a browser", () => {
     expect(await page.evaluate(SMALLEST_TEXT)).toBeGreaterThanOrEqual(11);
   });
 
-  test("prints light colors in two columns from any screen", async () => {
-    const { page } = await open("huge", 680, "dark");
+  test("a report prints light colors in two columns from any screen", async () => {
+    const { page } = await openPage("huge report", 680, "dark");
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     expect(await page.evaluate(FILL)).toBe("rgb(29, 95, 168)");
     expect(await page.locator("summary:visible").count()).toBe(0);
@@ -120,8 +158,8 @@ describe.skipIf(BROWSER === null)("the report in a browser", () => {
     expect(active?.y).toBe(age?.y);
   });
 
-  test("is readable by keyboard: each table of numbers opens with the Enter key", async () => {
-    const { page } = await open("huge");
+  test("a report is readable by keyboard: each table of numbers opens with the Enter key", async () => {
+    const { page } = await openPage("huge report");
     expect(await page.locator("#activity table:visible").count()).toBe(0);
     await page.locator("#activity summary").focus();
     await page.keyboard.press("Enter");

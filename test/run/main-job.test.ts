@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { brokenHistories } from "../process/service-rows.ts";
+import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, NEWER, scenario } from "../support/organization.ts";
 import { ROWS_OF_RUNS, rowVersions } from "../support/row-versions.ts";
@@ -67,15 +67,12 @@ test("a second sync requests only the listing, a third one also what was edited,
 
 test("names are exact to the byte, in the service's URLs and in the database (faults 31, 32)", async () => {
   const names = [...AWKWARD_NAMES, "ﬁre", "fire", "ß", "ss", "İ", "i", "x", " x", "x "];
-  const { call, lines, service } = await fixture(
+  const { call, query, service } = await fixture(
     names.map((name) => library("o/w %n?r", name, { scenarios: [scenario(1, { scenarioName: name })] })),
   );
 
   expect((await call(["sync"])).code).toBe(0);
-  const stored = await lines(
-    "SELECT library_name, '=', scenario_name FROM simcat.libraries JOIN simcat.scenarios USING (owner, library_name)",
-  );
-  expect(stored.toSorted()).toEqual(names.map((name) => `${name} = ${name}`).toSorted());
+  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   expect(service.requests.filter((request) => request.status !== 200)).toEqual([]);
 });
 

@@ -3,28 +3,21 @@ import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import type { Basics, CopyFigures, CopyReads } from "../../src/worker/copy-reads.ts";
 import { createSchedule } from "../../src/worker/schedule.ts";
 import { createStatusReader, type WorkerState } from "../../src/worker/worker-status.ts";
-import { figuresOf } from "./status-values.ts";
+import { basicsOf, failed, figuresOf, runOf } from "./status-values.ts";
 
 const MINUTE = 60_000;
 /** The database's clock is some years ahead. */
 const DATABASE_NOW = new Date("2031-01-01T00:00:00Z");
 const ago = (minutes: number) => new Date(DATABASE_NOW.getTime() - minutes * MINUTE);
 
-const goodRun = (minutesAgo: number, status: RunRow["status"] = "ok"): RunRow => ({
-  isDead: false,
-  ...{ id: 7, kind: "sync", scope: null, read: 1, skipped: 0, changed: 0, failed: 0, removed: 0 },
-  ...{ status, startedAt: ago(minutesAgo + 1), finishedAt: ago(minutesAgo) },
-  error: status === "ok" ? null : "5 of 9 would be marked removed",
-});
+const goodRun = (minutesAgo: number, status: RunRow["status"] = "ok") =>
+  runOf({
+    ...{ status, startedAt: ago(minutesAgo + 1), finishedAt: ago(minutesAgo) },
+    error: status === "ok" ? null : "5 of 9 would be marked removed",
+  });
 
-const basics = (rest: Partial<Basics> = {}): Basics => ({
-  now: () => DATABASE_NOW,
-  schema: { kind: "current", version: 2 },
-  lastGoodRun: goodRun(5),
-  holder: "host:42",
-  runs: [],
-  ...rest,
-});
+const basics = (rest: Partial<Basics> = {}) =>
+  basicsOf({ now: () => DATABASE_NOW, lastGoodRun: goodRun(5), holder: "host:42", ...rest });
 
 const figures = (rest: Partial<CopyFigures> = {}) => figuresOf({ completeAsOf: ago(10), seenAsOf: ago(10), ...rest });
 
@@ -65,15 +58,7 @@ const endedAgo = (minutes: number) => ({ basics: basics({ lastGoodRun: goodRun(m
 const held = () => ({ basics: basics({ lastGoodRun: goodRun(1, "held") }) });
 const never = () => ({ basics: basics({ lastGoodRun: null }) });
 const gone = { error: new Error("no secret") };
-const failed = {
-  owner: "ann",
-  failures: 3,
-  lastFailedAt: null,
-  lastSuccessAt: null,
-  bookmarkSeenAt: null,
-  removalHeldAt: null,
-};
-const shown = ["A", "B/C", "D", "E"].map((name) => ({ ...failed, name, lastError: "down" }));
+const shown = ["A", "B/C", "D", "E"].map((name) => failed({ name }));
 const failing = { total: 5, shown };
 
 test.each<[string, () => Facts, unknown[]]>([

@@ -3,6 +3,8 @@ import type { RunStatus } from "../../src/run-summary.ts";
 import type { Basics, CopyFigures } from "../../src/worker/copy-reads.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 
+type FailingLibrary = CopyFigures["failing"]["shown"][number];
+
 const MINUTE = 60_000;
 const NOW = new Date("2026-11-20T14:03:20Z");
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * MINUTE);
@@ -19,7 +21,7 @@ export const figuresOf = (rest: Partial<CopyFigures> = {}): CopyFigures => ({
   ...rest,
 });
 
-const basicsOf = (rest: Partial<Basics> = {}): Basics => ({
+export const basicsOf = (rest: Partial<Basics> = {}): Basics => ({
   now: () => NOW,
   schema: { kind: "current", version: 1 },
   lastGoodRun: null,
@@ -44,23 +46,27 @@ export const emptyStatus: WorkerStatus = {
 
 const STATUSES = ["ok", "partial", "held", "source_unavailable", "interrupted", "unauthorized", "abandoned"] as const;
 
-const run = (id: number, status: RunStatus, minutesAgo: number): RunRow => ({
-  isDead: false,
-  id,
-  kind: "sync",
-  scope: null,
-  status,
-  startedAt: ago(minutesAgo),
-  finishedAt: status === "running" ? null : ago(minutesAgo - 0.2 * (id % 7)),
-  read: 1_234,
-  skipped: 98_765,
-  changed: 12,
-  failed: 3,
-  removed: 0,
-  error:
-    status === "ok"
-      ? null
-      : `GET /libs answered 503 after 5 attempts (asked https://${"very-long-".repeat(20)}.example/libs)`,
+export const runOf = (rest: Partial<RunRow>): RunRow => ({
+  ...{ isDead: false, id: 7, kind: "sync", scope: null, status: "ok", startedAt: NOW, finishedAt: null, error: null },
+  ...{ read: 1_234, skipped: 98_765, changed: 12, failed: 3, removed: 0 },
+  ...rest,
+});
+
+const run = (id: number, status: RunStatus, minutesAgo: number): RunRow =>
+  runOf({
+    ...{ id, status, startedAt: ago(minutesAgo) },
+    finishedAt: status === "running" ? null : ago(minutesAgo - 0.2 * (id % 7)),
+    error:
+      status === "ok"
+        ? null
+        : `GET /libs answered 503 after 5 attempts (asked https://${"very-long-".repeat(20)}.example/libs)`,
+  });
+
+/** A library that failed once and was never read. */
+export const failed = (rest: Partial<FailingLibrary>): FailingLibrary => ({
+  ...{ owner: "ann", name: "Fire", failures: 1, lastError: "down" },
+  ...{ lastFailedAt: null, lastSuccessAt: null, bookmarkSeenAt: null, removalHeldAt: null },
+  ...rest,
 });
 
 /** Everything at once: an active run, every outcome, and these libraries as failing and with rejects. */
@@ -73,16 +79,13 @@ export function failingStatus(names: readonly string[], total = names.length): W
     behind: total,
     failing: {
       total,
-      shown: names.map((name, at) => ({
-        owner: "someone.else@example.com",
-        name,
-        failures: 7 * at + 1,
-        lastFailedAt: ago(1),
-        bookmarkSeenAt: null,
-        removalHeldAt: null,
-        lastSuccessAt: at < 3 ? null : ago(180 * at),
-        lastError: `server_error: GET /user/x/lib/${"y".repeat(300)} answered 500 after 5 attempts`,
-      })),
+      shown: names.map((name, at) =>
+        failed({
+          ...{ owner: "someone.else@example.com", name, failures: 7 * at + 1, lastFailedAt: ago(1) },
+          lastSuccessAt: at < 3 ? null : ago(180 * at),
+          lastError: `server_error: GET /user/x/lib/${"y".repeat(300)} answered 500 after 5 attempts`,
+        }),
+      ),
     },
     rejects: {
       total: 41,
