@@ -68,188 +68,161 @@ const HELD_BEFORE =
 const swap = [gone("alice", 1, 21), listed("bob", 0, 60)];
 const swapBack = [listed("alice", 1, 21), gone("bob", 0, 60)];
 
-/** What is stored first, what happens before each run and in it, and how many libraries of each owner are live in the end. */
-type Story = readonly [
-  name: string,
-  stored: Readonly<Record<string, number>>,
-  steps: readonly (readonly Step[])[],
-  end: Readonly<Record<string, number>>,
-];
+/** Of each owner, the number of libraries. */
+type Counts = Readonly<Record<string, number>>;
 
-test.each<Story>([
+/** A story: what is stored first, what is live in the end, and in between lines of a change and the runs that meet it. */
+function removals(name: string, stored: Counts, end: Counts, steps: readonly (readonly Step[])[]): void {
+  test(`removals ${name}`, async () => {
+    const made = await syncedFixture(Object.entries(stored).flatMap(([owner, count]) => libraries(owner, 0, count)));
+    for (const step of steps.flat()) await step(made);
+    expect(await live(made)).toEqual(end);
+  });
+}
+
+removals("of all libraries are held in every run until they are allowed, even of one (fault 43)", { alice: 1 }, {}, [
+  [gone("alice", 0, 1), sync(3, "the listing is empty, but 1 library is live; nothing was marked"), sync(3)],
+  [sync(0, "1 removed", "--allow-removals")],
+]);
+
+removals(
+  "of 24 hours add up against the peak count; allowed and older ones do not (fault 44)",
+  { alice: 20 },
+  { alice: 9 },
   [
-    "of all libraries are held in every run until they are allowed, even of one (fault 43)",
-    { alice: 1 },
-    [
-      [gone("alice", 0, 1), sync(3, "the listing is empty, but 1 library is live; nothing was marked"), sync(3)],
-      [sync(0, "1 removed", "--allow-removals")],
-    ],
-    {},
+    [gone("alice", 0, 3), sync(0)],
+    [gone("alice", 3, 7), sync(3, "4 of 20 libraries would be marked removed (7 in the last 24 h, 35.00 %)")],
+    [listed("alice", 6, 7), sync(3)],
+    [listed("alice", 3, 6), sync(0)],
+    [gone("alice", 3, 6), sync(0)],
+    [gone("alice", 6, 8), sync(3), sync(0, "", "--allow-removals")],
+    [twoDaysPass, gone("alice", 8, 11), sync(0)],
   ],
+);
+
+removals("that were allowed count neither as removed nor in the base (fault 143)", { alice: 20 }, { alice: 10 }, [
+  [gone("alice", 0, 10), sync(0, "", "--allow-removals")],
+  [gone("alice", 10, 14), sync(3, "4 of 10 libraries would be marked removed (40.00 %)")],
+  [listed("alice", 10, 14), sync(0)],
+  // A library that returns is in the base again.
+  [listed("alice", 0, 4), sync(0)],
+  [gone("alice", 10, 14), sync(0)],
+]);
+
+removals(
+  "are measured without the libraries of an incomplete listing (fault 143)",
+  { alice: 10 },
+  { alice: 6, bob: 30 },
   [
-    "of 24 hours add up against the peak count; allowed and older ones do not (fault 44)",
-    { alice: 20 },
-    [
-      [gone("alice", 0, 3), sync(0)],
-      [gone("alice", 3, 7), sync(3, "4 of 20 libraries would be marked removed (7 in the last 24 h, 35.00 %)")],
-      [listed("alice", 6, 7), sync(3)],
-      [listed("alice", 3, 6), sync(0)],
-      [gone("alice", 3, 6), sync(0)],
-      [gone("alice", 6, 8), sync(3), sync(0, "", "--allow-removals")],
-      [twoDaysPass, gone("alice", 8, 11), sync(0)],
-    ],
-    { alice: 9 },
+    [gone("alice", 0, 4), listed("bob", 0, 30), syncWithHeader(2, PAGED)],
+    [sync(3, "4 of 10 libraries would be marked removed (40.00 %)")],
+    [listed("alice", 0, 4), sync(0)],
+    [gone("alice", 0, 4), sync(0)],
   ],
+);
+
+removals("are measured with the libraries that cached listings brought (fault 185)", {}, { alice: 7 }, [
+  [listed("alice", 0, 10), syncWithHeader(0, CACHED), syncWithHeader(0, CACHED)],
+  [gone("alice", 0, 3), sync(0)],
+  [gone("alice", 3, 4), sync(3)],
+]);
+
+removals("of a library that returns and leaves again count once (fault 143)", { alice: 10 }, { alice: 10 }, [
+  [gone("alice", 0, 3), sync(0)],
+  [listed("alice", 0, 3), sync(0)],
+  [gone("alice", 0, 3), sync(0)],
+  [listed("alice", 0, 3), sync(0)],
+  [gone("alice", 2, 4), sync(3, "2 of 10 libraries would be marked removed (4 in the last 24 h, 40.00 %)")],
+]);
+
+removals("of one owner are measured against all libraries", { alice: 10, bob: 10 }, { alice: 4, bob: 10 }, [
+  [gone("alice", 0, 7), gone("bob", 0, 1), sync(3, "", "--owner", "alice")],
+  [listed("alice", 0, 7), sync(0, "", "--owner", "alice")],
+  [gone("alice", 0, 6), sync(0, "", "--owner", "alice")],
+]);
+
+removals(
+  "by a listing that shares nothing with ten live libraries are held, and nothing is stored",
+  { alice: 10 },
+  { bob: 1 },
   [
-    "that were allowed count neither as removed nor in the base (fault 143)",
-    { alice: 20 },
-    [
-      [gone("alice", 0, 10), sync(0, "", "--allow-removals")],
-      [gone("alice", 10, 14), sync(3, "4 of 10 libraries would be marked removed (40.00 %)")],
-      [listed("alice", 10, 14), sync(0)],
-      // A library that returns is in the base again.
-      [listed("alice", 0, 4), sync(0)],
-      [gone("alice", 10, 14), sync(0)],
-    ],
-    { alice: 10 },
+    [gone("alice", 0, 10), listed("bob", 0, 1)],
+    [sync(3, "the listing holds 1 library and none of the 10 live ones; nothing was stored or marked")],
+    [async ({ asked }) => expect(asked()).toEqual(["GET /libs"])],
+    [async (made) => expect(await live(made)).toEqual({ alice: 10 }), sync(0, "", "--allow-removals")],
   ],
+);
+
+removals(
+  "that are held stay held although new libraries outnumber them (fault 49)",
+  { alice: 21 },
+  { alice: 1, bob: 60 },
   [
-    "are measured without the libraries of an incomplete listing (fault 143)",
-    { alice: 10 },
-    [
-      [gone("alice", 0, 4), listed("bob", 0, 30), syncWithHeader(2, PAGED)],
-      [sync(3, "4 of 10 libraries would be marked removed (40.00 %)")],
-      [listed("alice", 0, 4), sync(0)],
-      [gone("alice", 0, 4), sync(0)],
-    ],
-    { alice: 6, bob: 30 },
+    [...swap, sync(3, SWAPPED), sync(3, SWAPPED), sync(3, "", "--library", "alice/lib 7")],
+    [sync(3, "", "--owner", "alice"), sync(0, "", "--owner", "bob")],
+    // A removal that is held later belongs to the first hold, or the libraries stored since would lower its share.
+    [gone("alice", 0, 1), sync(3), holdsOfOneTime],
+    [listed("alice", 0, 1), sync(0, "", "--allow-removals"), holds(), sync(0)],
   ],
+);
+
+removals("that are held stay held while two listings alternate (fault 49)", { alice: 21 }, { alice: 21, bob: 60 }, [
+  [...swap, sync(3, SWAPPED)],
+  [...swapBack, sync(3)],
+  [...swap, sync(3, SWAPPED)],
+  [listed("alice", 1, 21), sync(0)],
+]);
+
+removals(
+  "that a run of everything would hold are held by a run of one owner (fault 49)",
+  { alice: 21 },
+  { alice: 21, bob: 60 },
+  [[...swap, sync(0, "", "--owner", "bob"), sync(3, SWAPPED)]],
+);
+
+removals(
+  "that a run of everything would hold beside held ones are held by a run of one library (fault 49)",
+  { alice: 10, bob: 10 },
+  { alice: 10, bob: 10 },
   [
-    "are measured with the libraries that cached listings brought (fault 185)",
-    {},
-    [
-      [listed("alice", 0, 10), syncWithHeader(0, CACHED), syncWithHeader(0, CACHED)],
-      [gone("alice", 0, 3), sync(0)],
-      [gone("alice", 3, 4), sync(3)],
-    ],
-    { alice: 7 },
+    [gone("alice", 0, 7), sync(3)],
+    [gone("bob", 0, 1), sync(0, "", "--library", "bob/lib 9")],
+    [listed("alice", 0, 7), sync(3)],
   ],
+);
+
+removals(
+  "that are allowed, or within the share of everything, are not held elsewhere (fault 49)",
+  { alice: 20, bob: 10 },
+  { alice: 10, bob: 9 },
   [
-    "of a library that returns and leaves again count once (fault 143)",
-    { alice: 10 },
-    [
-      [gone("alice", 0, 3), sync(0)],
-      [listed("alice", 0, 3), sync(0)],
-      [gone("alice", 0, 3), sync(0)],
-      [listed("alice", 0, 3), sync(0)],
-      [gone("alice", 2, 4), sync(3, "2 of 10 libraries would be marked removed (4 in the last 24 h, 40.00 %)")],
-    ],
-    { alice: 10 },
+    [gone("alice", 0, 9), gone("bob", 0, 1), sync(0, "", "--owner", "alice", "--allow-removals"), holds()],
+    [gone("alice", 9, 10), sync(0, "", "--owner", "bob"), holds(), sync(0)],
   ],
+);
+
+removals("that are held end for the libraries that return (fault 49)", { alice: 10 }, { alice: 7 }, [
+  [gone("alice", 0, 4), sync(3)],
+  [listed("alice", 1, 4), sync(3), holds("lib 0")],
+  [listed("alice", 0, 1), sync(0), holds()],
+  [gone("alice", 0, 3), sync(0)],
+]);
+
+removals(
+  "that are held end neither after 24 hours nor with an incomplete listing (fault 49)",
+  { alice: 10 },
+  { alice: 7 },
   [
-    "of one owner are measured against all libraries",
-    { alice: 10, bob: 10 },
-    [
-      [gone("alice", 0, 7), gone("bob", 0, 1), sync(3, "", "--owner", "alice")],
-      [listed("alice", 0, 7), sync(0, "", "--owner", "alice")],
-      [gone("alice", 0, 6), sync(0, "", "--owner", "alice")],
-    ],
-    { alice: 4, bob: 10 },
+    [gone("alice", 0, 3), sync(0)],
+    [gone("alice", 3, 4), sync(3), syncWithHeader(2, PAGED)],
+    [twoDaysPass, sync(3, HELD_BEFORE)],
   ],
-  [
-    "by a listing that shares nothing with ten live libraries are held, and nothing is stored",
-    { alice: 10 },
-    [
-      [gone("alice", 0, 10), listed("bob", 0, 1)],
-      [sync(3, "the listing holds 1 library and none of the 10 live ones; nothing was stored or marked")],
-      [async ({ asked }) => expect(asked()).toEqual(["GET /libs"])],
-      [async (made) => expect(await live(made)).toEqual({ alice: 10 }), sync(0, "", "--allow-removals")],
-    ],
-    { bob: 1 },
-  ],
-  [
-    "that are held stay held although new libraries outnumber them (fault 49)",
-    { alice: 21 },
-    [
-      [...swap, sync(3, SWAPPED), sync(3, SWAPPED), sync(3, "", "--library", "alice/lib 7")],
-      [sync(3, "", "--owner", "alice"), sync(0, "", "--owner", "bob")],
-      // A removal that is held later belongs to the first hold, or the libraries stored since would lower its share.
-      [gone("alice", 0, 1), sync(3), holdsOfOneTime],
-      [listed("alice", 0, 1), sync(0, "", "--allow-removals"), holds(), sync(0)],
-    ],
-    { alice: 1, bob: 60 },
-  ],
-  [
-    "that are held stay held while two listings alternate (fault 49)",
-    { alice: 21 },
-    [
-      [...swap, sync(3, SWAPPED)],
-      [...swapBack, sync(3)],
-      [...swap, sync(3, SWAPPED)],
-      [listed("alice", 1, 21), sync(0)],
-    ],
-    { alice: 21, bob: 60 },
-  ],
-  [
-    "that a run of everything would hold are held by a run of one owner (fault 49)",
-    { alice: 21 },
-    [[...swap, sync(0, "", "--owner", "bob"), sync(3, SWAPPED)]],
-    { alice: 21, bob: 60 },
-  ],
-  [
-    "that a run of everything would hold beside held ones are held by a run of one library (fault 49)",
-    { alice: 10, bob: 10 },
-    [
-      [gone("alice", 0, 7), sync(3)],
-      [gone("bob", 0, 1), sync(0, "", "--library", "bob/lib 9")],
-      [listed("alice", 0, 7), sync(3)],
-    ],
-    { alice: 10, bob: 10 },
-  ],
-  [
-    "that are allowed, or within the share of everything, are not held elsewhere (fault 49)",
-    { alice: 20, bob: 10 },
-    [
-      [gone("alice", 0, 9), gone("bob", 0, 1), sync(0, "", "--owner", "alice", "--allow-removals"), holds()],
-      [gone("alice", 9, 10), sync(0, "", "--owner", "bob"), holds(), sync(0)],
-    ],
-    { alice: 10, bob: 9 },
-  ],
-  [
-    "that are held end for the libraries that return (fault 49)",
-    { alice: 10 },
-    [
-      [gone("alice", 0, 4), sync(3)],
-      [listed("alice", 1, 4), sync(3), holds("lib 0")],
-      [listed("alice", 0, 1), sync(0), holds()],
-      [gone("alice", 0, 3), sync(0)],
-    ],
-    { alice: 7 },
-  ],
-  [
-    "that are held end neither after 24 hours nor with an incomplete listing (fault 49)",
-    { alice: 10 },
-    [
-      [gone("alice", 0, 3), sync(0)],
-      [gone("alice", 3, 4), sync(3), syncWithHeader(2, PAGED)],
-      [twoDaysPass, sync(3, HELD_BEFORE)],
-    ],
-    { alice: 7 },
-  ],
-  [
-    "of libraries that an empty listing lacked are held later, too (fault 49)",
-    { alice: 10 },
-    [
-      [async ({ service }) => service.once({ operation: "listing" }, { kind: "dropItems" }), sync(3)],
-      [gone("alice", 0, 1), sync(3), holds("lib 0")],
-    ],
-    { alice: 10 },
-  ],
-])("removals %s", async (_, stored, steps, end) => {
-  const made = await syncedFixture(Object.entries(stored).flatMap(([owner, count]) => libraries(owner, 0, count)));
-  for (const step of steps.flat()) await step(made);
-  expect(await live(made)).toEqual(end);
-});
+);
+
+removals("of libraries that an empty listing lacked are held later, too (fault 49)", { alice: 10 }, { alice: 10 }, [
+  [async ({ service }) => service.once({ operation: "listing" }, { kind: "dropItems" }), sync(3)],
+  [gone("alice", 0, 1), sync(3), holds("lib 0")],
+]);
 
 test("four of ten removals are held: everything else is stored, and the run says what to do (fault 43)", async () => {
   const made = await syncedFixture(libraries("alice", 0, 10));
