@@ -156,6 +156,7 @@ describe("simcat report", () => {
     expect(stdout).toMatch(/ {2}As many libraries and scenarios as on /);
     expect(stdout).toMatch(/ {2}Nothing changed since /);
     expect(page).toMatch(/2 libraries were listed from the start and first read after /);
+    expect(page).toMatch(/<dt>stored<.dt><dd>960\.0 KB<small>±0 B since /);
     await made.query(`DELETE FROM simcat.events; INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions, events)
       VALUES (now(), now(), 0, 0, true)`);
     expect((await report(made)).stdout).toMatch(/ {2}Growth is recorded since /);

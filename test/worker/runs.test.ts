@@ -166,29 +166,28 @@ test.each([
   await vi.waitFor(async () => expect(await worker.metric("simcat_ready")).toBe(0), WAIT);
 });
 
-test("after a long Retry-After the worker skips ticks until then, and says so (fault 160)", async () => {
-  const { environment, service } = await fixture(three);
-  service.once({ operation: "listing" }, retryAfter(503, "3600"));
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  const { until } = await worker.untilLogged("retry_after");
-  expect(Date.parse(String(until)) - Date.now()).toBeGreaterThan(3_500_000);
-  const skipped = () => worker.logged("missed_tick").filter(({ reason }) => reason === "retry_after");
-  await vi.waitFor(() => expect(skipped().length).toBeGreaterThanOrEqual(2), WAIT);
-  expect(service.requests).toHaveLength(1);
-  const { body } = await worker.readyz();
-  expect(body.reasons.map(({ code }) => code)).toContain("retry_after");
-  expect(Date.parse(body.next_run)).toBeGreaterThanOrEqual(Date.parse(String(until)));
-  expect(await (await worker.get("/")).text()).toContain("retry after</b>");
-  expect(await worker.metric('simcat_missed_ticks_total{reason="retry_after"}')).toBeGreaterThanOrEqual(2);
-});
-
-test("if all content is refused with a long Retry-After, the worker skips ticks too (fault 160)", async () => {
-  const { environment, service } = await fixture(three);
-  service.always({ pathPattern: "/user/" }, retryAfter(503, "3600"));
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  const { until } = await worker.untilLogged("retry_after");
-  expect(Date.parse(String(until)) - Date.now()).toBeGreaterThan(3_500_000);
-});
+test.each([
+  ["the listing", { operation: "listing" }],
+  ["all content", { pathPattern: "/user/" }],
+] as const)(
+  "after a long Retry-After of %s the worker skips ticks until then, and says so (fault 160)",
+  async (_, match) => {
+    const { environment, service } = await fixture(three);
+    service.always(match, retryAfter(503, "3600"));
+    const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
+    const { until } = await worker.untilLogged("retry_after");
+    const asked = service.requests.length;
+    expect(Date.parse(String(until)) - Date.now()).toBeGreaterThan(3_500_000);
+    const skipped = () => worker.logged("missed_tick").filter(({ reason }) => reason === "retry_after");
+    await vi.waitFor(() => expect(skipped().length).toBeGreaterThanOrEqual(2), WAIT);
+    expect(service.requests).toHaveLength(asked);
+    const { body } = await worker.readyz();
+    expect(body.reasons.map(({ code }) => code)).toContain("retry_after");
+    expect(Date.parse(body.next_run)).toBeGreaterThanOrEqual(Date.parse(String(until)));
+    expect(await (await worker.get("/")).text()).toContain("retry after</b>");
+    expect(await worker.metric('simcat_missed_ticks_total{reason="retry_after"}')).toBeGreaterThanOrEqual(2);
+  },
+);
 
 test("after the pause that a 429 asked for, the next tick runs (fault 160)", async () => {
   const { environment, service } = await fixture(three);
