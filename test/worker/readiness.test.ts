@@ -57,6 +57,8 @@ const trouble = (code: string, runId: number) => ({ trouble: { code, message: `w
 const endedAgo = (minutes: number) => ({ basics: basics({ lastGoodRun: goodRun(minutes) }) });
 const held = () => ({ basics: basics({ lastGoodRun: goodRun(1, "held") }) });
 const never = () => ({ basics: basics({ lastGoodRun: null }) });
+const schemaOf = (kind: "behind" | "newer") => ({ basics: basics({ schema: { kind, version: 3, missing: 1 } }) });
+const paused = () => ({ pausedUntil: new Date(), state: trouble("source_unavailable", 8) });
 const gone = { error: new Error("no secret") };
 const shown = ["A", "B/C", "D", "E"].map((name) => failed({ name }));
 const failing = { total: 5, shown };
@@ -71,37 +73,21 @@ test.each<[string, () => Facts, unknown[]]>([
   ["a run that makes progress is not up to date", () => ({ ...never(), state: running(2.9) }), [true, "no_good_run"]],
   ["a run without progress is stuck", () => ({ ...never(), state: running(3.1) }), [false, "no_good_run"]],
   ["a late copy while a run makes progress", () => ({ lateAfterMs: MINUTE, state: running(1) }), [true, "stale"]],
-  ["a newer schema", () => ({ basics: basics({ schema: { kind: "newer", version: 3 } }) }), [false, "schema_newer"]],
-  [
-    "an older schema",
-    () => ({ basics: basics({ schema: { kind: "behind", version: 1, missing: 1 } }) }),
-    [false, "schema_behind"],
-  ],
+  ["a newer schema", () => schemaOf("newer"), [false, "schema_newer"]],
+  ["an older schema", () => schemaOf("behind"), [false, "schema_behind"]],
   ["before the database has answered", () => ({ basics: null, figures: null }), [false, "starting"]],
   ["after a stop request", () => ({ stop: AbortSignal.abort() }), [false, "stopping"]],
   ["without the database", () => gone, [false, "database_unreachable"]],
-  [
-    "a copy that is late in addition, without the database",
-    () => ({ basics: basics({ now: () => ago(-41) }), ...gone }),
-    [false, "database_unreachable", "stale"],
-  ],
+  ["a late copy without the database", () => ({ ...endedAgo(46), ...gone }), [false, "database_unreachable", "stale"]],
   ["a held last run", held, [true, "held"]],
   ["later trouble takes precedence", () => ({ ...held(), state: trouble("busy", 7) }), [true, "busy"]],
   ["another run that is over", () => ({ basics: basics({ holder: null }), state: trouble("busy", 7) }), [true]],
   ["another run, while this one waits", () => ({ state: { ...trouble("busy", 7), ...waiting } }), [true, "busy"]],
-  [
-    "another run, before this one began (fault 294)",
-    () => ({ state: { ...trouble("busy", 7), ...running(1) } }),
-    [true],
-  ],
+  ["another run, before this began (fault 294)", () => ({ state: { ...trouble("busy", 7), ...running(1) } }), [true]],
   ["trouble of a run after the last good one", () => ({ state: trouble("unauthorized", 8) }), [true, "unauthorized"]],
   ["a later good run ends the trouble", () => ({ state: trouble("unauthorized", 6) }), [true]],
   ["but not a wrong configuration", () => ({ state: trouble("configuration", 6) }), [true, "configuration"]],
-  [
-    "a pause that the service asked for",
-    () => ({ pausedUntil: new Date(), state: trouble("source_unavailable", 8) }),
-    [true, "retry_after", "source_unavailable"],
-  ],
+  ["a pause that the service asked for", paused, [true, "retry_after", "source_unavailable"]],
 ])("readiness: %s (fault 173)", async (_, facts, expected) => {
   const { ready, reasons } = await readerOf(facts())();
   expect([ready, ...reasons.map(({ code }) => code)]).toEqual(expected);
