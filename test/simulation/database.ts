@@ -135,8 +135,9 @@ export async function openControl(url: string) {
          FROM (SELECT FROM simcat.leases FOR NO KEY UPDATE SKIP LOCKED) AS free`,
       );
       const ended = await query<{ pid: number }>(
-        `SELECT pid FROM pg_stat_activity WHERE $1 AND datname = current_database() AND application_name = 'simcat'
-           AND state LIKE 'idle in transaction%' AND pg_terminate_backend(pid)`,
+        // Not in WHERE, which may be evaluated for the sessions of other databases too.
+        `SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE $1 AND datname = current_database()
+           AND application_name = 'simcat' AND state LIKE 'idle in transaction%'`,
         [leases?.locked],
       );
       await untilGone(ended.map(({ pid }) => pid));
