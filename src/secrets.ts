@@ -93,12 +93,13 @@ const HTML_NAMES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">
 const patternOf = (secret: string): string =>
   secret.toWellFormed().replace(/[^a-z\d]/giu, (mark) => {
     const json = toHex(Buffer.from(mark, "utf16le").swap16()).replace(/.{4}/g, "\\\\{1,3}u$&");
+    const letter = escapePattern(JSON.stringify(mark).at(-2) ?? "");
     const url = toHex(Buffer.from(mark)).replace(/../g, "%$&");
     const code = mark.codePointAt(0) ?? 0;
     const name = mark in HTML_NAMES ? `|${HTML_NAMES[mark]}` : "";
     const html = `&(?:#x0*${code.toString(16).toUpperCase()}|#0*${code}${name});`;
     const escaped = `${json}|${url}|${html}`.replace(/[A-F]/g, (digit) => `[${digit}${digit.toLowerCase()}]`);
-    return `(?:\\\\{0,3}${escapePattern(mark)}|${escaped}${mark === " " ? "|\\+" : ""})`;
+    return `(?:\\\\{0,3}${escapePattern(mark)}|\\\\{1,3}${letter}|${escaped}${mark === " " ? "|\\+" : ""})`;
   });
 
 const toHex = (bytes: Buffer) => bytes.toString("hex").toUpperCase();

@@ -24,6 +24,13 @@ test.each([
   expect(masked).not.toContain(form);
 });
 
+const WITH_LINES = "first line\n\tand a second";
+
+test("masks a secret of several lines in JSON, also within JSON (fault 104)", () => {
+  const once = JSON.stringify(WITH_LINES);
+  expect(redact(`${once} ${JSON.stringify(once)}`, [WITH_LINES])).toBe('"***" "\\"***\\""');
+});
+
 test("a password in a Basic header leaves no readable part", () => {
   for (const user of ["a", "ab", "abc"]) {
     const header = Buffer.from(`${user}:correct horse battery`).toString("base64");
