@@ -106,7 +106,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     /CERT|^UNABLE_TO_/,
     "name the certificate's authority with sslrootcert=FILE in DATABASE_URL, and the host as the certificate does",
   ],
-  [/^The server does not support SSL/, "remove sslmode from DATABASE_URL, or switch TLS on at the server"],
+  [/^The server does not support SSL/, "switch TLS on at the server, or remove sslmode (DATABASE_URL, PGSSLMODE)"],
   [/^(ENOTFOUND|EAI_AGAIN)$/, "check the host name in DATABASE_URL"],
   [
     /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03)$/,

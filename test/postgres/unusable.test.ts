@@ -56,13 +56,15 @@ test.each([
 
 test("sslmode at a server without TLS says what to change, without a warning of the driver (fault 213)", async () => {
   const { url } = await freshTestDatabase();
-  for (const mode of ["prefer", "require", "verify-ca", "verify-full"]) {
-    const DATABASE_URL = elsewhere(url, { search: `?sslmode=${mode}` });
-    expect(await runCli(["status"], { DATABASE_URL, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
+  const inUrl = ["prefer", "require", "verify-ca", "verify-full"].map((mode) =>
+    elsewhere(url, { search: `?sslmode=${mode}` }),
+  );
+  for (const set of [...inUrl.map((DATABASE_URL) => ({ DATABASE_URL })), { DATABASE_URL: url, PGSSLMODE: "require" }]) {
+    expect(await runCli(["status"], { ...set, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
       code: 69,
       stderr:
         "simcat: connecting to the database failed: The server does not support SSL connections; " +
-        "remove sslmode from DATABASE_URL, or switch TLS on at the server\n",
+        "switch TLS on at the server, or remove sslmode (DATABASE_URL, PGSSLMODE)\n",
     });
   }
 });

@@ -115,7 +115,7 @@ export function toRefusal(
   if (routine === "exec_bind_message" && code === PROTOCOL_VIOLATION)
     return refuse("the query has parameters such as $1", "write their values");
   if (code === CANCELLED && tookMs >= timeLimitMs)
-    return refuse(`the query took longer than ${formatLimit(timeLimitMs)}`, "allow more with --timeout 10m");
+    return refuse(`the query took longer than ${formatLimit(timeLimitMs)}`, "--timeout allows up to 15m");
   if (SERVER_FAILURE.test(code) || isConnectionLost(error) || isContention(error))
     return asDatabaseError(OPERATION, error);
   const place = position === undefined ? "" : `, ${formatPlace(sql, Number(position))}`;
