@@ -4,7 +4,6 @@ import { UsageError } from "../errors.ts";
 import { formatStatus, toStatusJson } from "../output/status.ts";
 import { widthOf } from "../output/table.ts";
 import { wrapText } from "../output/wrap.ts";
-import { isSettled } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, outputLook, outputWidth, printJson, printText } from "./context.ts";
@@ -31,7 +30,7 @@ export async function status(context: Context, { json, watch }: WatchOptions): P
     throw new UsageError("--watch redraws a terminal", { hint: "for programs, repeat simcat status --json" });
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
-    const read = () => readStatus(pool, isSettled, source, stop);
+    const read = () => readStatus(pool, source, stop);
     const format = (rows: StatusRows) => formatStatus(rows, outputWidth(context), outputLook(context));
     if (json) printJson(context, toStatusJson(await read()));
     else if (!watch) printText(context, format(await read()));

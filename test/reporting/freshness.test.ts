@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { SyncState } from "../../src/model.ts";
 import { isInSlice } from "../../src/slice.ts";
 import { isSettled, windowEnd } from "../../src/sync/rules/settle.ts";
+import { callCli } from "../support/call-cli.ts";
 import { day, useStoredRows } from "./stored-rows.ts";
 
-const { add, query, queryLists } = useStoredRows();
+const { database, add, query, queryLists } = useStoredRows();
 
 const hours = (date: Date, n: number) => new Date(date.getTime() + n * 3_600_000);
 
@@ -108,6 +109,7 @@ describe("library_freshness", () => {
     const states = fc.sample(same, 1_000);
     const at = (ms: number | null) => (ms === null ? null : new Date(ms));
     await add({
+      libraries: states.map(({ bookmark }, n) => ({ library_name: String(n), last_modified: bookmark })),
       library_sync: states.map((one, n) => ({
         library_name: String(n),
         listed_text: one.listedText,
@@ -123,7 +125,10 @@ describe("library_freshness", () => {
       "SELECT settled FROM simcat_report.library_freshness ORDER BY library_name::int",
     );
     expect(rows.map(({ settled }) => settled)).toEqual(states.map(isSettled));
-    expect(new Set(rows.map(({ settled }) => settled))).toEqual(new Set([true, false]));
+    const settled = states.filter(isSettled).length;
+    expect([0, states.length]).not.toContain(settled);
+    const { stdout } = await callCli(["status", "--json"], { DATABASE_URL: database().url });
+    expect(JSON.parse(stdout).libraries).toMatchObject({ settled });
   });
 
   test.each([

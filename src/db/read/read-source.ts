@@ -17,12 +17,11 @@ const VIEWS = {
   scenario_history: versions("scenario_versions", "IS NOT NULL"),
   library_sync: `(
     SELECT f.owner, f.library_name, l.last_modified AS listed_text, l.last_modified AS bookmark, NULL AS content_hash,
-      f.settles_at AS bookmark_seen_at, f.last_read_at AS content_read_at,
+      f.settles_at, f.settles_at AS bookmark_seen_at, f.last_read_at AS content_read_at,
       f.owes AS reread_reason, NULL::int8 AS shrunk_run_id, (NOT f.settled AND f.owes IS NULL AND coalesce(f.last_read_at > f.settles_at, false))::int AS suspect_reads,
-      f.failures, f.last_error, f.last_failed_at, f.last_success_at, f.removal_held_at
+      f.failures, f.last_error, f.last_failed_at, f.last_success_at, f.removal_held_at, l.scenario_count
     FROM simcat_report.library_freshness f
-    LEFT JOIN simcat_report.library_versions l
-      ON (l.owner, l.library_name) = (f.owner, f.library_name) AND l.valid_to IS NULL)`,
+    LEFT JOIN simcat_report.libraries l ON (l.owner, l.library_name) = (f.owner, f.library_name))`,
   rejects: `(
     SELECT owner, library_name, what AS kind, split_part(detail, ': ', 1) AS code, coalesce(field, '') AS path,
       substr(detail, strpos(detail, ': ') + 2) AS reason, NULL::timestamptz AS first_seen_at, NULL::timestamptz AS last_seen_at,

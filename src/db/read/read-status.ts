@@ -1,10 +1,9 @@
-import type { LibraryKey, SyncState } from "../../model.ts";
+import type { LibraryKey } from "../../model.ts";
 import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { readSnapshot } from "../transaction.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 import { readHolder, readLastGoodRun, readLiveRuns, readRecentRuns, readSlicesSince } from "./recent-runs.ts";
-import { streamStored } from "./stored-libraries.ts";
 
 const MAX_RUNS = 10;
 /** How many failing libraries, and how many groups of rejects, are read; of the others only their number. */
@@ -12,26 +11,19 @@ const MAX_SHOWN = 20;
 
 export type StatusRows = Awaited<ReturnType<typeof readStatus>>;
 
-/** The last runs and the state of the copy, from one snapshot. `isSettled` judges a bookmark. */
-export async function readStatus(
-  pool: Pool,
-  isSettled: (sync: SyncState) => boolean,
-  source: ReadSource,
-  signal: AbortSignal,
-) {
+/** The last runs and the state of the copy, from one snapshot. */
+export async function readStatus(pool: Pool, source: ReadSource, signal: AbortSignal) {
   const read = async (connection: Connection) => {
     const now = await readNow(connection);
-    const counts = await readCopyCounts(connection, source);
     const lastGoodRun = await readLastGoodRun(connection, source);
     return {
-      ...counts,
+      ...(await readCopyCounts(connection, source)),
       now,
       runs: await readRecentRuns(connection, MAX_RUNS, source),
       liveRuns: await readLiveRuns(connection, source),
       lastGoodRun,
       slices: await readSlicesSince(connection, lastGoodRun?.id ?? 0, source),
       holder: await readHolder(connection, source),
-      libraries: { ...counts.libraries, settled: await countSettled(connection, isSettled, source) },
     };
   };
   return readSnapshot(pool, "reading the status", read, signal);
@@ -39,59 +31,37 @@ export async function readStatus(
 
 /** The state of the copy, without a look at each library. */
 export async function readCopyCounts(connection: Connection, source: ReadSource) {
+  const { scenarios, ...libraries } = await countLibraries(connection, source);
   return {
-    libraries: await countLibraries(connection, source),
-    scenarios: await countScenarios(connection, source),
+    libraries,
+    scenarios,
     failing: await readFailing(connection, source),
     rejects: await readOpenRejects(connection, source),
   };
 }
 
+/** Sums the scenario counts that the runs keep by library: there may be too many scenarios to count them. */
 async function countLibraries(connection: Connection, source: ReadSource) {
   const { libraries, library_sync } = STORED_ROWS[source];
   const result = await connection.query<{
     live: number;
     removed: number;
+    settled: number;
     neverStored: number;
     oldestContentReadAt: Date | null;
+    scenarios: number;
   }>(
     `SELECT count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE removed_at IS NOT NULL) AS removed,
-       count(*) FILTER (WHERE NOT is_stored) AS "neverStored",
-       min(content_read_at) FILTER (WHERE is_live) AS "oldestContentReadAt"
+       count(*) FILTER (WHERE is_live AND is_settled) AS settled, count(*) FILTER (WHERE NOT is_stored) AS "neverStored",
+       min(content_read_at) FILTER (WHERE is_live) AS "oldestContentReadAt",
+       coalesce(sum(scenario_count) FILTER (WHERE is_live), 0)::int8 AS scenarios
      FROM (SELECT l.owner IS NOT NULL AS is_stored, l.owner IS NOT NULL AND l.removed_at IS NULL AS is_live,
-             l.removed_at, y.content_read_at
+             l.removed_at, y.content_read_at, y.scenario_count,
+             y.listed_text = y.bookmark AND y.content_read_at > y.settles_at AND y.suspect_reads = 0
+               AND y.reread_reason IS NULL AS is_settled
            FROM ${libraries} l FULL JOIN ${library_sync} y USING (owner, library_name)) AS library`,
   );
   return oneRow(result);
-}
-
-/** Sums the scenario counts that the runs keep by library: there may be too many scenarios to count them. */
-async function countScenarios(connection: Connection, source: ReadSource): Promise<number> {
-  const relation = {
-    tables: "simcat.libraries JOIN simcat.library_sync USING (owner, library_name) WHERE removed_at IS NULL",
-    views: "simcat_report.libraries",
-  }[source];
-  const sum = await connection.query<{ scenarios: number }>(
-    `SELECT coalesce(sum(scenario_count), 0)::int8 AS scenarios FROM ${relation}`,
-  );
-  return oneRow(sum).scenarios;
-}
-
-/** How many live libraries have a settled bookmark. */
-async function countSettled(
-  connection: Connection,
-  isSettled: (sync: SyncState) => boolean,
-  source: ReadSource,
-): Promise<number> {
-  if (source === "views") {
-    const sql = "SELECT count(*) AS settled FROM simcat_report.library_freshness WHERE is_stored AND settled";
-    return oneRow(await connection.query<{ settled: number }>(sql)).settled;
-  }
-  let settled = 0;
-  await streamStored(connection, ({ state, sync }) => {
-    if (state === "live" && sync !== null && isSettled(sync)) settled++;
-  });
-  return settled;
 }
 
 /** `last_error` without the name of the library, so that libraries that fail for the same reason have the same text. */
