@@ -9,7 +9,7 @@ import type { LibraryKey, Listing } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { Selection } from "../run-summary.ts";
 import { searchLibrary, searchOwner } from "./rules/near-names.ts";
-import { findUnlisted, isEverything } from "./rules/selection.ts";
+import { hasSelectors } from "./rules/selection.ts";
 
 interface KnownSources {
   /** Null if the service is not asked: then the libraries that earlier runs listed are known. */
@@ -26,18 +26,24 @@ interface KnownSources {
  *   neither listed nor stored
  */
 export async function assertKnown(asked: Selection, sources: KnownSources, signal: AbortSignal): Promise<Selection> {
-  const { listing, pool, source = "tables" } = sources;
+  const { listing, pool, source } = sources;
   const selection = await withOwners(asked, sources, signal);
-  const unlisted = listing === null ? selection : findUnlisted(selection, listing);
-  if (isEverything(unlisted)) return selection;
-  const read = (connection: Connection) => readUnknown(connection, unlisted, source);
-  const unknown = pool === null ? unlisted : await readSnapshot(pool, "looking for a library", read, signal);
-  if (isEverything(unknown)) return selection;
+  if (!hasSelectors(selection)) return selection;
+  const read = (connection: Connection) => readUnknown(connection, selection, source);
+  const unstored = pool === null ? selection : await readSnapshot(pool, "looking for a library", read, signal);
+  const libraries = new Map(unstored.libraries.map((key) => [keyText(key), key]));
+  const owners = new Set(unstored.owners);
+  for (const key of listedKeys(listing)) {
+    if (libraries.size + owners.size === 0) break;
+    libraries.delete(keyText(key));
+    owners.delete(key.owner);
+  }
+  if (libraries.size + owners.size === 0) return selection;
 
   const lack = listing === null ? "is neither stored nor recorded as listed" : "is neither listed nor stored";
   const searches = [
-    ...unknown.libraries.map((key) => ({ text: `${formatSelector(key)} ${lack}`, search: searchLibrary(key) })),
-    ...unknown.owners.map((owner) => ({ text: `owner ${printable(owner)} ${lack}`, search: searchOwner(owner) })),
+    ...[...libraries.values()].map((key) => ({ text: `${formatSelector(key)} ${lack}`, search: searchLibrary(key) })),
+    ...[...owners].map((owner) => ({ text: `owner ${printable(owner)} ${lack}`, search: searchOwner(owner) })),
   ];
   const shown = searches.slice(0, MAX_SUGGESTED);
   const offer = (key: LibraryKey) => {
@@ -52,13 +58,19 @@ export async function assertKnown(asked: Selection, sources: KnownSources, signa
   throw new UsageError([...suggested, ...more].join("; "), { hint });
 }
 
+/** A rejected entry counts as listed. */
+function* listedKeys(listing: KnownSources["listing"]): Generator<LibraryKey> {
+  for (const { key } of listing?.rejects ?? []) if (key !== null) yield key;
+  for (const { key } of listing?.libraries ?? []) yield key;
+}
+
 /** Passes the key of each library that is listed or was ever stored; some more than once. */
 async function offerKnown(
   offer: (key: LibraryKey) => void,
   { listing, pool, source }: KnownSources,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { key } of listing?.libraries ?? []) offer(key);
+  for (const key of listedKeys(listing)) offer(key);
   const offerStored = (connection: Connection) => streamKnownKeys(connection, offer, source);
   if (pool !== null) await readSnapshot(pool, "looking for names", offerStored, signal);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { findUnlisted, parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
+import { assertKnown } from "../../src/sync/assert-known.ts";
+import { parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
 import { listingOf } from "../support/listing.ts";
 
 test("selects the union of all selectors, byte for byte (fault 31)", () => {
@@ -16,7 +17,7 @@ test("a selector given twice, in any spelling, counts once", () => {
   expect(selection).toEqual({ libraries: [{ owner: "a", name: "x" }], owners: ["b"] });
 });
 
-test("a library in the listing is listed, even if its entry is a reject", () => {
+test("a library in the listing is known, even if its entry is a reject", async () => {
   const entry = (owner: string, name: string) => ({ key: { owner, name }, lastModified: null, source: "{}" });
   const reject = {
     key: { owner: "..", name: "x" },
@@ -28,7 +29,13 @@ test("a library in the listing is listed, even if its entry is a reject", () => 
   } as const;
   const listing = { libraries: listingOf([entry("a", "x"), entry("b", "y")]), rejects: [reject] };
 
-  const selection = parseSelection(["a/x", "a/X", "../x", "../y"], ["b", "..", "c"]);
+  const known = parseSelection(["a/x", "../x"], ["b", ".."]);
+  const assert = (selection: typeof known) =>
+    assertKnown(selection, { listing, pool: null }, new AbortController().signal);
 
-  expect(findUnlisted(selection, listing)).toEqual(parseSelection(["a/X", "../y"], ["c"]));
+  expect(await assert(known)).toBe(known);
+  const unknown = parseSelection(["a/x", "a/X", "../x", "../y"], ["b", "..", "c"]);
+  await expect(assert(unknown)).rejects.toThrow(
+    /^a\/X is neither .*; \.\.\/y is neither .*; owner c is neither [^;]*$/,
+  );
 });
