@@ -180,7 +180,7 @@ function createKeyCheck(context: HttpContext): (signal: StopSignal) => Promise<K
   return (signal) => {
     const now = performance.now();
     // An aborted check has no result that others could use.
-    if (last === null || last.signal.aborted || now - last.at >= context.timing.confirmEveryMs) {
+    if (last === null || last.signal.aborted || now - last.at >= context.confirmEveryMs) {
       last = { at: now, signal, state: check(signal) };
     }
     return last.state;

@@ -65,7 +65,7 @@ function toRunError(failed: FailedGet, context: HttpContext): SourceUnavailableE
   const { failure, why } = failed;
   const summary = formatFailure(failed, context);
   if (why === "no_success") {
-    const duration = formatLimit(context.timing.maxThrottledMs);
+    const duration = formatLimit(context.maxThrottledMs);
     const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
     return new SourceUnavailableError(summary, {
       hint: `for ${duration} the service has asked to wait, and ${advice}`,
@@ -75,7 +75,7 @@ function toRunError(failed: FailedGet, context: HttpContext): SourceUnavailableE
   if (failure.kind === "too_many_files") return new SourceUnavailableError(summary, { hint: failure.hint });
   if (why !== "asked_too_long" || failure.retryAfterMs === null) return null;
   const wait = formatLimit(failure.retryAfterMs);
-  const limit = formatLimit(context.retryPolicy.maxRetryWaitMs);
+  const limit = formatLimit(context.maxRetryWaitMs);
   return new SourceUnavailableError(
     `${summary} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${limit})`,
     { hint: "run again later", retryAfterMs: failure.retryAfterMs },

@@ -37,7 +37,7 @@ export async function get<T>(
   request: GetRequest<T>,
   signal: StopSignal,
 ): Promise<ParsedAnswer<T> | FailedGet> {
-  const { limiter, retryPolicy, timing, counters, onEvent } = context;
+  const { limiter, maxThrottledMs, counters, onEvent } = context;
   const { operation, path } = request;
   // The run cannot do without the listing, so its waits count as attempts.
   const mayTolerate = operation !== "listing";
@@ -63,9 +63,9 @@ export async function get<T>(
     const othersSucceeded = successes > successesBefore;
     successesBefore = successes;
     // A library that is throttled for this long while others succeed has a fault of its own.
-    const toleratesThrottling = mayTolerate && waitedMs < timing.maxThrottledMs;
+    const toleratesThrottling = mayTolerate && waitedMs < maxThrottledMs;
     const history = { attemptsUsed, failures, toleratesThrottling, othersSucceeded };
-    const decision = decideRetry(failure, history, retryPolicy, Math.random());
+    const decision = decideRetry(failure, history, context, Math.random());
     const giveUpAt = () => (mayTolerate && asksToWait(failure) ? throttledUntil(context) : Number.POSITIVE_INFINITY);
     if (decision.kind === "stop") return fail(performance.now() >= giveUpAt() ? "no_success" : decision.why);
     const { delayMs } = decision;
@@ -129,8 +129,8 @@ export function decideRetry(
 }
 
 /** When the run gives up if the service goes on asking for waits, without a success of any request. */
-function throttledUntil({ limiter, timing }: HttpContext): number {
-  return (limiter.throttledSince() ?? Number.POSITIVE_INFINITY) + timing.maxThrottledMs;
+function throttledUntil({ limiter, maxThrottledMs }: HttpContext): number {
+  return (limiter.throttledSince() ?? Number.POSITIVE_INFINITY) + maxThrottledMs;
 }
 
 /** Waits. Resolves with false if it is time to give up, which another request may postpone meanwhile. */
@@ -187,10 +187,10 @@ async function attempt<T>(
 async function statusFailure(
   head: ResponseHead,
   request: InFlightRequest,
-  { timing, quote }: HttpContext,
+  { errorBodyMs, quote }: HttpContext,
 ): Promise<AttemptFailure> {
   // A body that is longer than a quote, or that takes longer, costs its connection.
-  request.shortenDeadline(timing.errorBodyMs);
+  request.shortenDeadline(errorBodyMs);
   const quoted = await quoteBody(head, request, quote);
   const detail = quoted === "" ? "" : `it said "${quoted}"`;
   return new AttemptFailure("status", `answered ${head.status}`, { detail, head, retryAfterMs: request.retryAfterMs });

@@ -7,16 +7,17 @@ import { SocketPauses } from "./socket-pause.ts";
 /** Dependencies and state that all GETs of one client share. */
 export type HttpContext = ReturnType<typeof openHttpContext>;
 
-export function openHttpContext(options: HttpOptions) {
-  const { baseUrl, apiKey, version, requestTimeoutMs, maxBodyBytes, mask, onEvent = () => {} } = options;
-  const timing = { ...HTTP_TIMING, ...options.timing };
+export function openHttpContext({ timing, onEvent = () => {}, ...options }: HttpOptions) {
+  const settings = { ...HTTP_TIMING, ...timing, ...options };
+  const { baseUrl, apiKey, version, mask } = settings;
   const { origin } = baseUrl;
-  const pool = openConnectionPool({ ...options, ...timing, origin });
-  const limiter = createLimiter({ ...options, ...timing });
+  const pool = openConnectionPool({ ...settings, origin });
+  const limiter = createLimiter(settings);
   const pauses = new SocketPauses();
   return {
+    ...settings,
+    onEvent,
     pool,
-    baseUrl,
     origin,
     /** The path of the base URL without a trailing slash, so that `/v1` and `/v1/` are the same. */
     basePath: baseUrl.pathname.replace(/\/+$/, ""),
@@ -28,17 +29,10 @@ export function openHttpContext(options: HttpOptions) {
       ["accept-encoding", "gzip"],
       ["cache-control", "no-cache"],
     ].flat(),
-    requestTimeoutMs,
-    maxBodyBytes,
-    /** Removes secrets from text of the service. */
-    mask,
     quote: createQuote(mask),
     pauses,
     limiter,
-    retryPolicy: { ...options, ...timing },
-    timing,
     counters: { requests: 0, retries: 0, bytes: 0, throttled: 0 },
-    onEvent,
     async close(): Promise<void> {
       limiter.close();
       pauses.close();

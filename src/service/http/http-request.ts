@@ -181,13 +181,13 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 function applyThrottling(
   head: ResponseHead,
   target: RequestTarget,
-  { limiter, retryPolicy, onEvent }: HttpContext,
+  { limiter, maxRetryWaitMs, onEvent }: HttpContext,
 ): number | null {
   const { status, headers } = head;
   if (!isRetryableStatus(status)) return null;
   const retryAfterMs = parseRetryAfter(header(headers, "retry-after"), header(headers, "date"), Date.now());
   if (retryAfterMs === null && !isThrottled(status)) return null;
-  const waitMs = retryAfterMs !== null && retryAfterMs <= retryPolicy.maxRetryWaitMs ? retryAfterMs : null;
+  const waitMs = retryAfterMs !== null && retryAfterMs <= maxRetryWaitMs ? retryAfterMs : null;
   const pausesAll = limiter.onThrottled(target, head, waitMs);
   if (pausesAll && waitMs !== null) onEvent({ kind: "throttled", operation: target.operation, waitMs });
   return retryAfterMs;
