@@ -181,20 +181,20 @@ export function createIdSet() {
   const seed = randomSeed();
   let ids = new Float64Array();
   let index: ReturnType<typeof createHashIndex> | null = null;
-  const find = (id: number, hash: number) => index?.find(hash, (at) => ids[at] === id);
 
   return {
-    has: (id: ScenarioId): boolean =>
-      set.has(id) || (index !== null && typeof id === "number" && find(id, hashInteger(id, seed)) !== undefined),
+    has(id: ScenarioId): boolean {
+      if (index === null || typeof id === "bigint" || set.has(id)) return set.has(id);
+      return index.find(hashInteger(id, seed), (at) => ids[at] === id) !== undefined;
+    },
+    /** Callers add an id that the set lacks. */
     add(id: ScenarioId): void {
       if (typeof id === "bigint" || set.size < MAX_SET_SIZE) {
         set.add(id);
         return;
       }
-      const hash = hashInteger(id, seed);
-      if (find(id, hash) !== undefined) return;
       index ??= createHashIndex();
-      const at = index.add(hash);
+      const at = index.add(hashInteger(id, seed));
       if (at === ids.length) {
         const oldIds = ids;
         ids = new Float64Array(2 * at || MAX_SET_SIZE);

@@ -186,9 +186,6 @@ function readOffset(utc: DatePart, sign: DatePart, hours: DatePart, minutes: Dat
   return sign === "-" ? -size : size;
 }
 
-/** A zone remembers the offsets of this many days: half a century. */
-const MAX_CACHED_DAYS = 20_000;
-
 /**
  * The moment at which clocks of this zone show `localTime`; both in ms, `localTime` as if in UTC. For a local time
  * that occurs twice in autumn this is the first; for one that spring skips, the later of its two readings, as in Postgres.
@@ -224,7 +221,6 @@ function createOffsets(timeZone: string): (instant: number) => number {
     const cached = midnights.get(day);
     if (cached !== undefined) return cached;
     const offset = offsetAt(day * DAY_MS);
-    if (midnights.size >= MAX_CACHED_DAYS) midnights.clear();
     midnights.set(day, offset);
     return offset;
   };

@@ -21,8 +21,6 @@ export const MACHINE_CLOCK: DatabaseClock = {
   sample: async () => {},
 };
 
-const MAX_SAMPLES = 1_000;
-
 /** The current time of the database, not later than it shows. The connection is in a transaction. */
 export async function readNow(connection: Connection): Promise<Date> {
   return oneRow(await connection.query<{ now: Date }>(within(ANSWER_MS, "SELECT clock_timestamp() AS now"))).now;
@@ -36,7 +34,6 @@ export async function createClock(pool: Pool, signal: AbortSignal): Promise<Data
     const takenAt = performance.now();
     // Content that seems to have been read later than it was may count as settled too early.
     samples.push({ takenAt, offset: now.getTime() - takenAt });
-    if (samples.length > MAX_SAMPLES) samples.shift();
   };
   const sample = (until: AbortSignal) => readSnapshot(pool, "reading the database's clock", takeSample, until);
   await sample(signal);

@@ -12,7 +12,7 @@ test.each([
   for (const id of others) seen.add(id);
   const ids = [0, -1, -(2 ** 40), Number.MAX_SAFE_INTEGER, 2 ** 32, 2 ** 32 + 1, 2n ** 60n];
   expect(ids.filter(seen.has)).toEqual([]);
-  for (const id of [...ids, ...ids]) seen.add(id);
+  for (const id of ids) seen.add(id);
   expect(ids.filter(seen.has)).toEqual(ids);
   expect([1, 2, -2, 2 ** 33, 2n ** 60n + 1n].filter(seen.has)).toEqual([]);
 });
