@@ -257,12 +257,8 @@ export interface LibraryContent {
   readonly rejects: readonly Reject[];
   /** Its list entry or part of the content was rejected: the rest is stored, and nothing is concluded from what is missing. */
   readonly isPartial: boolean;
-  /** The last read or store of it failed. */
-  readonly failedBefore: boolean;
-  /** Earlier reads may have left open rejects. */
-  readonly mayHaveRejects: boolean;
-  /** The read before this one left absences. */
-  readonly hadAbsences: boolean;
+  /** Its row of `library_sync` before this read. */
+  readonly before: SyncState | null;
   readonly contentHash: string;
   readonly bookmarkSeenAt: number;
   /** A read of the same text from this moment on settles it; null if the listing gave no text. */

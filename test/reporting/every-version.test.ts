@@ -57,9 +57,7 @@ function toContent(name: string, library: LibraryVersion, scenarios: readonly Sc
     ...{
       rejects: [],
       isPartial: false,
-      failedBefore: false,
-      mayHaveRejects: false,
-      hadAbsences: false,
+      before: null,
       suspectReads: 0,
     },
     ...{ contentHash: String(run), bookmarkSeenAt: 0, settlesAt: null, contentReadAt: 0, contentAsOf: null },

@@ -31,8 +31,9 @@ export async function saveLibraries(
   const differing = batch.filter((library) => !library.isSame);
   const merged = await mergeLibraries(connection, differing, context);
   const counts = await saveScenarios(connection, merged, context);
-  const withRejects = batch.flatMap(({ listed, rejects, mayHaveRejects }) =>
-    rejects.length > 0 || mayHaveRejects ? { key: listed.key, rejects } : [],
+  // Open rejects of an earlier read are a reason to read it again, as is a failure, which may have left some.
+  const withRejects = batch.flatMap(({ listed, rejects, before }) =>
+    rejects.length > 0 || before?.rereadReason ? { key: listed.key, rejects } : [],
   );
   if (withRejects.length > 0) await saveContentRejects(connection, context.runId, withRejects);
   const changed = new Set(merged.flatMap(({ library, isChanged }) => (isChanged ? [library] : [])));

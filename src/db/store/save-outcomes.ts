@@ -121,7 +121,7 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
   /** The errors of libraries that did not fail last time, and whose rows the database refused. */
   const newRefusals: unknown[] = [];
   for (const failedBefore of [false, true]) {
-    const some = libraries.filter(({ content }) => content.failedBefore === failedBefore);
+    const some = libraries.filter(({ content }) => (content.before?.failures ?? 0) > 0 === failedBefore);
     const operation = `storing ${formatLibraries(some.length)}`;
     const options = { operation, byKey: true, afterLostCommit: keepChanges };
     const { written, refused } = await saveInHalves(some, lease, options, (connection, part) => {

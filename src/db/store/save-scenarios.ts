@@ -87,7 +87,7 @@ async function markMissing(
   const decisions = merged.map((list) => decideMissing(list, guard));
   let removals = decisions.map(() => ({ removed: 0, removedResults: 0 }));
   const hasMissing = decisions.some(({ mark, withheld }) => mark !== "none" || withheld !== null);
-  if (hasMissing || merged.some(([{ hadAbsences }]) => hadAbsences)) {
+  if (hasMissing || merged.some(([{ before }]) => before?.hasAbsences)) {
     const marks = decisions.map(({ mark }) => mark);
     const withheld = decisions.map((decision) => decision.withheld !== null);
     const whole = merged.map(([{ isPartial }]) => !isPartial);

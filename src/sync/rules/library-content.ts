@@ -1,5 +1,5 @@
 import type { LibraryContent, LibraryKey, Metadata, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
-import { CACHE_MARGIN_MS, hasFailed, isSettled, isSuspect, seenAtForStore, windowEnd } from "./settle.ts";
+import { CACHE_MARGIN_MS, isSettled, isSuspect, seenAtForStore, windowEnd } from "./settle.ts";
 
 interface ContentFacts {
   /** When the listing's last byte arrived, in database ms. */
@@ -40,9 +40,7 @@ export function buildLibraryContent(
     scenarios,
     rejects: received.rejects,
     isPartial,
-    failedBefore: hasFailed(stored),
-    mayHaveRejects: hasFailed(stored) || (sync !== null && sync.rereadReason !== null),
-    hadAbsences: sync?.hasAbsences ?? false,
+    before: sync,
     contentHash: facts.contentHash,
     bookmarkSeenAt,
     settlesAt: windowEnd({ bookmark: listed.lastModified, bookmarkSeenAt }),
