@@ -9,8 +9,6 @@ export type Connection = pg.PoolClient;
 export interface ConnectOptions {
   /** The maximum number of connections. */
   readonly max?: number;
-  /** How long to retry while the database cannot be reached, in milliseconds. */
-  readonly retryForMs?: number;
   /** Called when work on this pool waits: once per outage, per lease, and per period of slow transactions. */
   readonly onWait?: (wait: Wait) => void;
   /** A transaction is announced when it has taken this long, in milliseconds; if absent, never. */
@@ -113,10 +111,10 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
   const pool = new Pool(url, options);
   const statement = within(ANSWER_MS, "SELECT current_setting('server_encoding') AS encoding");
   const attempt = () => unlessAborted(pool.query<{ encoding: string }>(statement), signal);
-  const { retryForMs = CONNECT_FOR_MS } = options;
   const onWait = (error: unknown) => pool.announceOutage(error);
+  const patience = { retryForMs: CONNECT_FOR_MS, onWait, slowAfterMs: ANNOUNCE_AFTER_MS };
   try {
-    const answer = await retryTransient(attempt, signal, { retryForMs, onWait, slowAfterMs: ANNOUNCE_AFTER_MS });
+    const answer = await retryTransient(attempt, signal, patience);
     if (oneRow(answer).encoding === "UTF8") return pool;
     throw new ConfigurationError(
       "the database's encoding is not UTF8, so it cannot hold every name the service may send",

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
-import { connect, disconnect } from "../../src/db/connect.ts";
+import { connect, disconnect, Pool } from "../../src/db/connect.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
@@ -69,19 +69,21 @@ test("a run continues if a session is ended at any statement and so are the next
   await Promise.all(interrupted);
 });
 
-test("a connection attempt interrupted by system sleep is retried once, unless no wait is configured", async () => {
+test("a connection attempt interrupted by system sleep is retried once, unless no wait is allowed", async () => {
   const { database } = await fixture([]);
   const proxy = await startPostgresProxy(database.url);
+  const { signal } = new AbortController();
   const patiently = (retryForMs: number) => {
+    const pool = new Pool(proxy.url(database.url), {});
+    onTestFinished(() => disconnect(pool));
     proxy.endAtOnce = 1;
-    return connect(proxy.url(database.url), { max: 1, retryForMs }, new AbortController().signal);
+    const options = { operation: "asking", retryForMs };
+    return withTransaction(pool, options, (connection) => connection.query("SELECT 1 AS one"), signal);
   };
 
   // The patience ends before a connection can be made.
-  const pool = await patiently(0.001);
-  expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
-  await disconnect(pool);
-  await expect(patiently(0)).rejects.toThrow(/^connecting to the database failed: /);
+  expect((await patiently(0.001)).rows).toEqual([{ one: 1 }]);
+  await expect(patiently(0)).rejects.toThrow(/^asking failed: /);
 });
 
 /** The first n statements on the table raise the SQLSTATE, retries included. */

@@ -178,7 +178,7 @@ async function attempt<T>(
     return failure;
   } finally {
     onEvent({ kind: "ended" });
-    counters.bytes += response?.bytes() ?? 0;
+    counters.bytes += response?.readBytes ?? 0;
     sent.discard();
     response?.discard();
   }

@@ -86,7 +86,8 @@ export class HttpResponse {
   /** Null if the body is not encoded. */
   readonly #decoded: AsyncGenerator<Buffer> | null;
   readonly #maxBodyBytes: number;
-  #readBytes = 0;
+  /** Number of decoded bytes so far. */
+  readBytes = 0;
 
   /** @throws AttemptFailure for an encoding or length that is not accepted */
   constructor(head: ResponseHead, body: EncodedBody, maxBodyBytes: number, quote: Quote) {
@@ -122,26 +123,21 @@ export class HttpResponse {
   async read(): Promise<Buffer | null> {
     const bytes = this.#decoded === null ? await this.#body.read() : ((await this.#decoded.next()).value ?? null);
     if (bytes === null) {
-      if (this.#readBytes === 0 && !this.#hasAnnouncedEnd()) {
+      if (this.readBytes === 0 && !this.#hasAnnouncedEnd()) {
         throw new AttemptFailure("truncated", "was cut short", { detail: "an empty answer" });
       }
       return null;
     }
     // The first batch is the whole body, or far longer than the mark.
-    const isMarked = this.#readBytes === 0 && bytes.subarray(0, BOM.length).equals(BOM);
-    this.#readBytes += bytes.length;
-    if (this.#readBytes > this.#maxBodyBytes) throw tooLarge(this.#maxBodyBytes);
+    const isMarked = this.readBytes === 0 && bytes.subarray(0, BOM.length).equals(BOM);
+    this.readBytes += bytes.length;
+    if (this.readBytes > this.#maxBodyBytes) throw tooLarge(this.#maxBodyBytes);
     return isMarked ? bytes.subarray(BOM.length) : bytes;
   }
 
   /** True if an empty body is complete, and not one that the end of the connection cut off. */
   #hasAnnouncedEnd(): boolean {
     return this.headers["content-length"] !== undefined || this.headers["transfer-encoding"] !== undefined;
-  }
-
-  /** Number of decoded bytes so far. */
-  bytes(): number {
-    return this.#readBytes;
   }
 
   /** Frees the decoders. */
