@@ -84,8 +84,9 @@ export async function start(context: Context): Promise<number> {
         const readState = (connection: Connection) => readSchemaState(connection, schema);
         assertUsable(await readSnapshot(pool, "looking at the schema", readState, stop));
         const runLog = createRunLog(log);
-        const shown = [...observers, createProgressLine(null, runLog), runLog];
-        const result = await observeRun(context, current, pool, SCHEDULED_SYNC, shown);
+        const progress = createProgressLine(null, runLog);
+        const all = [...observers, progress.observe, runLog.observe];
+        const result = await observeRun(context, current, pool, SCHEDULED_SYNC, all).finally(progress.end);
         // Another process may have sent a message before this run held the lease.
         const { id, status } = result.summary;
         if (status !== "database_failed") await readRuns(id).catch(() => {});

@@ -6,18 +6,17 @@ import { assertUsable, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { EXIT, SimcatError } from "../errors.ts";
 import { formatPlan, toPlanJson } from "../output/plan.ts";
-import type { RunObserver } from "../output/run-log.ts";
 import { formatSummary, toRunJson } from "../output/summary.ts";
 import type { RunKind, RunRequest, RunStatus } from "../run-summary.ts";
 import { planRun } from "../sync/plan-run.ts";
 import { isEverything } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
-import type { RunEvent, RunResult } from "../sync/run-types.ts";
+import type { Observer, RunResult } from "../sync/run-types.ts";
 import { type DefineCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
 import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
 import { type Context, outputLook, printJson, printResult, printText } from "./context.ts";
 import { loadSelection, type SelectionOptions } from "./settings.ts";
-import { showProgress, toServiceEvents, withWatchedService } from "./show-progress.ts";
+import { showProgress, toAll, withWatchedService } from "./show-progress.ts";
 import { createSender } from "./webhook.ts";
 
 interface RunOptions extends SelectionOptions {
@@ -61,8 +60,9 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
   const { result, sender } = await withDatabase(context, config, "migrate", async (pool) => {
     const sender = isEverything(selection) ? createSender(context, config, pool) : null;
     await sender?.readRuns();
-    const { observers } = showProgress(context, config);
-    return { sender, result: await observeRun(context, config, pool, request, observers) };
+    const { progress, observers } = showProgress(context, config);
+    const observed = observeRun(context, config, pool, request, observers);
+    return { sender, result: await observed.finally(progress.end) };
   });
   const exitCode = exitCodeOf(result);
   const { summary } = result;
@@ -73,32 +73,22 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
   return exitCode;
 }
 
-/** Performs one run, which the observers see from its start to its end. */
+/** Performs one run. */
 export async function observeRun(
   context: Context,
   config: ServiceConfig,
   pool: Pool,
   request: RunRequest,
-  observers: readonly RunObserver[],
+  observers: readonly Observer[],
 ): Promise<RunResult> {
   const { mask, version, stop } = context;
-  const onEvent = (event: RunEvent) => {
-    for (const one of observers) one.event?.(event);
-  };
-  const end = () => {
-    for (const one of observers) one.end?.();
-  };
-  try {
-    const clock = await createClock(pool, stop);
-    return await withService(context, config, toServiceEvents(observers), async (service) => {
-      const result = await runSync({ pool, clock, service, settings: config, version, mask, onEvent }, request, stop);
-      end();
-      for (const one of observers) await one.finished?.(result.summary);
-      return result;
-    });
-  } finally {
-    end();
-  }
+  const onEvent = toAll(observers);
+  const clock = await createClock(pool, stop);
+  return withService(context, config, onEvent, async (service) => {
+    const result = await runSync({ pool, clock, service, settings: config, version, mask, onEvent }, request, stop);
+    for (const observe of observers) await observe({ kind: "finished", summary: result.summary });
+    return result;
+  });
 }
 
 const EXIT_CODES: Readonly<Partial<Record<RunStatus, number>>> = {

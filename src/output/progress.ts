@@ -1,6 +1,5 @@
 import { formatCount, formatElapsed } from "../format.ts";
-import type { ServiceEvent } from "../service/client.ts";
-import type { RunEvent } from "../sync/run-types.ts";
+import type { ObservedEvent } from "../sync/run-types.ts";
 import { truncate } from "./table.ts";
 
 /** A terminal with a line that is redrawn. */
@@ -107,7 +106,8 @@ export function createProgressLine(
   const timer = screen === null ? setInterval(write, 1_000) : setInterval(() => draw(screen), REDRAW_MS);
   timer.unref();
   return {
-    event(event: RunEvent) {
+    observe(event: ObservedEvent) {
+      waits.observe(event);
       if (event.kind === "planned" && event.toRead > 0) {
         progress = { ...progress, total: event.toRead };
         startedAt = performance.now();
@@ -116,7 +116,6 @@ export function createProgressLine(
       if (event.kind === "stored") progress = { ...progress, done: progress.done + 1 };
       if (event.kind === "failed") progress = { ...progress, done: progress.done + 1, failed: progress.failed + 1 };
     },
-    service: waits.event,
     /** Clears the line. */
     end() {
       clearInterval(timer);
@@ -132,7 +131,7 @@ function createServiceWaits() {
   let pause = { since: 0, until: 0, reason: "" };
   let askedUntil = 0;
   return {
-    event(event: ServiceEvent): void {
+    observe(event: ObservedEvent): void {
       const now = performance.now();
       if (event.kind === "sent" && inFlight++ === 0) silentSince = now;
       if (event.kind === "ended") {

@@ -1,19 +1,8 @@
 import type { Logger } from "../log.ts";
 import type { RunStatus, RunSummary } from "../run-summary.ts";
-import type { ServiceEvent } from "../service/client.ts";
-import type { RunEvent } from "../sync/run-types.ts";
+import type { ObservedEvent } from "../sync/run-types.ts";
 import { LONG_WAIT_MS, type Progress } from "./progress.ts";
 import { toSnakeCase } from "./summary.ts";
-
-/** Sees a run, or other work with the service: its log, its progress line, the metrics of the worker. */
-export interface RunObserver {
-  event?(event: RunEvent): void;
-  service?(event: ServiceEvent): void;
-  /** A run has ended, and has a summary. */
-  finished?(summary: RunSummary): void | Promise<void>;
-  /** The work has ended, with or without a summary. */
-  end?(): void;
-}
 
 /** The operator must fix these. The other statuses end by themselves, or leave a decision that can wait. */
 const NEEDS_FIX: readonly RunStatus[] = ["unauthorized", "source_untrusted", "failed"];
@@ -21,7 +10,7 @@ const NEEDS_FIX: readonly RunStatus[] = ["unauthorized", "source_untrusted", "fa
 /** Logs a run: its start, each failure, each warning, each group of rejects, and its summary. Every line has a stable `code`. */
 export function createRunLog(log: Logger) {
   return {
-    event(event: RunEvent) {
+    observe(event: ObservedEvent) {
       if (event.kind === "started") log.info({ code: "run_started", run: event.id, kind: event.run }, "run started");
       if (event.kind === "planned") {
         const { listed, toRead, skipped } = event;
@@ -40,8 +29,6 @@ export function createRunLog(log: Logger) {
         const { key, code, message } = event;
         log.warn({ code, owner: key.owner, library: key.name, error: message }, "library failed");
       }
-    },
-    service(event: ServiceEvent) {
       if (event.kind === "throttled") {
         log.info(
           { code: "throttled", operation: event.operation, wait_ms: event.waitMs },
@@ -60,6 +47,7 @@ export function createRunLog(log: Logger) {
         const { operation, outcome, ms } = event;
         log.trace({ code: "request", operation, outcome, duration_ms: Math.round(ms) }, "request ended");
       }
+      if (event.kind === "finished") logSummary(log, event.summary);
     },
     progress({ done, total, failed }: Progress) {
       log.info({ code: "run_progress", done, total, failed }, "reading libraries");
@@ -68,24 +56,17 @@ export function createRunLog(log: Logger) {
     waiting(text: string) {
       log.info({ code: "waiting_for_service" }, text);
     },
-    finished(summary: RunSummary) {
-      for (const { code, message, key } of summary.warnings) {
-        log.warn({ code, ...(key ? { owner: key.owner, library: key.name } : {}), detail: message }, "warning");
-      }
-      const { id, kind, status, durationMs, counts, error } = summary;
-      const line = {
-        code: "run_finished",
-        run: id,
-        kind,
-        status,
-        duration_ms: durationMs,
-        ...toSnakeCase(counts),
-        error,
-      };
-      if (status === "ok") log.info(line, "run finished");
-      else if (NEEDS_FIX.includes(status)) log.error({ ...line, code: status }, "run failed");
-      else if (status === "partial" || status === "held" || status === "interrupted") log.warn(line, "run finished");
-      else log.warn({ ...line, code: status }, "run failed");
-    },
   };
+}
+
+function logSummary(log: Logger, { id, kind, status, durationMs, counts, error, warnings }: RunSummary): void {
+  for (const { code, message, key } of warnings) {
+    log.warn({ code, ...(key ? { owner: key.owner, library: key.name } : {}), detail: message }, "warning");
+  }
+  const fields = { run: id, kind, status, duration_ms: durationMs, ...toSnakeCase(counts), error };
+  const line = { code: "run_finished", ...fields };
+  if (status === "ok") log.info(line, "run finished");
+  else if (NEEDS_FIX.includes(status)) log.error({ ...line, code: status }, "run failed");
+  else if (status === "partial" || status === "held" || status === "interrupted") log.warn(line, "run finished");
+  else log.warn({ ...line, code: status }, "run failed");
 }

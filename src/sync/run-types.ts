@@ -5,7 +5,7 @@ import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
 import type { LibraryKey, Reject } from "../model.ts";
 import type { ValueParsers } from "../parse-values.ts";
 import type { RunKind, RunRequest, RunSummary } from "../run-summary.ts";
-import type { Service } from "../service/client.ts";
+import type { Service, ServiceEvent } from "../service/client.ts";
 import type { Share } from "../units.ts";
 import type { RunTotals } from "./run-totals.ts";
 
@@ -51,6 +51,12 @@ export type RunEvent =
   /** Items of this library were rejected; `key` is null for items of the listing that name no library. */
   | { readonly kind: "rejected"; readonly key: LibraryKey | null; readonly rejects: readonly Reject[] }
   | { readonly kind: "failed"; readonly key: LibraryKey; readonly code: string; readonly message: string };
+
+/** What happens in a run, or in other work with the service. */
+export type ObservedEvent = RunEvent | ServiceEvent | { readonly kind: "finished"; readonly summary: RunSummary };
+
+/** A log, a progress line, the metrics or the state of the worker. A run waits for what it does when the run has finished. */
+export type Observer = (event: ObservedEvent) => void | Promise<void>;
 
 export interface RunResult {
   readonly summary: RunSummary;

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { RUN_STATUSES, type RunCounts, type RunStatus, type RunSummary } from "../run-summary.ts";
-import type { ServiceEvent } from "../service/client.ts";
+import type { ObservedEvent } from "../sync/run-types.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
 /** The worker's Prometheus metrics. No label names a library, because there may be a million of them. */
@@ -126,23 +126,22 @@ export function createMetrics(version: string) {
     registers,
   });
   let pausedUntil = 0;
-
+  const finished = ({ status, durationMs, counts }: RunSummary) => {
+    count.runs_total.inc({ status });
+    duration.observe(durationMs / 1000);
+    for (const [outcome, of] of Object.entries(OUTCOMES)) count.libraries_total.inc({ outcome }, of(counts));
+    for (const [table, change, name] of ROWS) count.rows_written_total.inc({ table, change }, counts[name]);
+    count.rejects_total.inc(counts.rejects);
+    count.silent_changes_total.inc(counts.silentChanges);
+  };
   return {
-    /** Counts a run at its end, because its counts may change until then. */
-    finished({ status, durationMs, counts }: RunSummary): void {
-      count.runs_total.inc({ status });
-      duration.observe(durationMs / 1000);
-      for (const [outcome, of] of Object.entries(OUTCOMES)) count.libraries_total.inc({ outcome }, of(counts));
-      for (const [table, change, name] of ROWS) count.rows_written_total.inc({ table, change }, counts[name]);
-      count.rejects_total.inc(counts.rejects);
-      count.silent_changes_total.inc(counts.silentChanges);
-    },
     /** Counts a run that ended before it had a row in `sync_runs`. */
     notStarted: (status: RunStatus) => count.runs_total.inc({ status }),
     missedTicks: (reason: MissReason, ticks: number) => count.missed_ticks_total.inc({ reason }, ticks),
     busyTick: () => count.busy_ticks_total.inc(),
-    /** Counts requests, retries and requested pauses as they happen. */
-    service(event: ServiceEvent): void {
+    /** Counts requests, retries and requested pauses as they happen, and a run at its end, because its counts may change until then. */
+    observe(event: ObservedEvent): void {
+      if (event.kind === "finished") finished(event.summary);
       if (event.kind === "request")
         count.requests_total.inc({ operation: event.operation, status_class: event.outcome });
       if (event.kind === "retry") count.request_retries_total.inc();

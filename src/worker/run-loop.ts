@@ -3,10 +3,9 @@ import { planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
 import { BusyError, ConfigurationError, EXIT, SimcatError, SourceUnavailableError, toError } from "../errors.ts";
 import { formatInstant } from "../format.ts";
 import type { Logger } from "../log.ts";
-import type { RunObserver } from "../output/run-log.ts";
 import type { RunEnd } from "../run-summary.ts";
 import { outcomeOfError } from "../sync/run-totals.ts";
-import type { RunResult } from "../sync/run-types.ts";
+import type { ObservedEvent, Observer, RunResult } from "../sync/run-types.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 import type { Metrics, MissReason } from "./metrics.ts";
 import type { CurrentRun, StatusSources } from "./worker-status.ts";
@@ -17,7 +16,7 @@ export interface WorkerContext extends StatusSources {
   readonly keepHistoryMs: number | null;
   readonly pool: Pool;
   /** Runs `sync` once; the observers see it. Throws if it cannot start. */
-  readonly run: (observers: readonly RunObserver[]) => Promise<RunResult>;
+  readonly run: (observers: readonly Observer[]) => Promise<RunResult>;
   /** Sends a message about a change between good and not good, in the background. */
   readonly sendMessage: (end: RunEnd) => Promise<void>;
   readonly log: Logger;
@@ -82,7 +81,11 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
   state.current = current;
   try {
     // If the database is unreachable afterwards, probes and the page still show this run.
-    const result = await context.run([metrics, observeProgress(current), { finished: reads.refresh }]);
+    const result = await context.run([
+      metrics.observe,
+      (event) => observeProgress(current, event),
+      (event) => (event.kind === "finished" ? reads.refresh() : undefined),
+    ]);
     const { id, status, error: message } = result.summary;
     void context.sendMessage(result.summary);
     const isTrouble = status !== "ok" && status !== "partial";
@@ -101,19 +104,12 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
   }
 }
 
-function observeProgress(current: CurrentRun): RunObserver {
-  return {
-    event(event) {
-      if (event.kind === "started") current.id = event.id;
-      if (event.kind === "planned") current.toRead = event.toRead;
-      if (event.kind === "stored") current.progressAt = performance.now();
-      if (event.kind === "stored" || event.kind === "failed") current.done += 1;
-    },
-    service(event) {
-      const isContent = event.kind === "request" && event.operation === "scenarios" && event.outcome === "2xx";
-      if (isContent) current.progressAt = performance.now();
-    },
-  };
+function observeProgress(current: CurrentRun, event: ObservedEvent): void {
+  const isContent = event.kind === "request" && event.operation === "scenarios" && event.outcome === "2xx";
+  if (isContent || event.kind === "stored") current.progressAt = performance.now();
+  if (event.kind === "started") current.id = event.id;
+  if (event.kind === "planned") current.toRead = event.toRead;
+  if (event.kind === "stored" || event.kind === "failed") current.done += 1;
 }
 
 /** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` report it. */

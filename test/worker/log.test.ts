@@ -28,7 +28,7 @@ test.each([
   ["failed", "error", "failed"],
 ] as const)("a run that ends as %s logs one line at level %s", (status, level, code) => {
   const { log, lines } = written("json");
-  createRunLog(log).finished(report(status));
+  createRunLog(log).observe({ kind: "finished", summary: report(status) });
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ level, code, status, run: 1, duration_ms: 5 }),
   ]);
@@ -36,12 +36,12 @@ test.each([
 
 test("logs pauses and long waits as info, failed listings as warnings, other retries as debug (fault 149)", () => {
   const { log, lines } = written("json");
-  const { service } = createRunLog(log);
-  service({ kind: "throttled", operation: "listing", waitMs: 2_000 });
-  service({ kind: "retry", operation: "metadata", reason: "answered 503", delayMs: 9_999 });
-  service({ kind: "retry", operation: "metadata", reason: "answered 503", delayMs: 10_000 });
-  service({ kind: "retry", operation: "listing", reason: "answered 503", delayMs: 10 });
-  service({ kind: "request", operation: "listing", outcome: "5xx", ms: 3 });
+  const { observe } = createRunLog(log);
+  observe({ kind: "throttled", operation: "listing", waitMs: 2_000 });
+  observe({ kind: "retry", operation: "metadata", reason: "answered 503", delayMs: 9_999 });
+  observe({ kind: "retry", operation: "metadata", reason: "answered 503", delayMs: 10_000 });
+  observe({ kind: "retry", operation: "listing", reason: "answered 503", delayMs: 10 });
+  observe({ kind: "request", operation: "listing", outcome: "5xx", ms: 3 });
   expect(lines.map((line) => JSON.parse(line)).map(({ level, code }) => `${level} ${code}`)).toEqual([
     "info throttled",
     "info request_retried",
@@ -52,7 +52,7 @@ test("logs pauses and long waits as info, failed listings as warnings, other ret
 test("logs a library's name as a field, which cannot forge a line", () => {
   const { log, lines } = written("json");
   const name = '"x\n{"level":"info"}\u001b[31m';
-  createRunLog(log).event({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
+  createRunLog(log).observe({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
   expect(lines).toHaveLength(1);
   expect(lines[0]?.trimEnd()).not.toContain("\n");
   expect(lines[0]).not.toContain("\u001b");

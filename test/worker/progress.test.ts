@@ -32,13 +32,13 @@ test("on a terminal it overwrites one line that fits the width, and clears it at
   let drawn = "";
   const line = createProgressLine({ terminal: { columns: 24 }, draw: (text) => (drawn += text) }, silent);
   const key = { owner: "ann", name: "A" };
-  line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
+  line.observe({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   vi.advanceTimersByTime(199);
   expect(drawn).toBe("");
-  line.event({ kind: "stored", key });
+  line.observe({ kind: "stored", key });
   vi.advanceTimersByTime(1);
   expect(drawn).toBe("\r1/4 libraries (25 %), …\u001b[K");
-  line.event({ kind: "failed", key, code: "timeout", message: "" });
+  line.observe({ kind: "failed", key, code: "timeout", message: "" });
   vi.advanceTimersByTime(200);
   line.end();
   expect(drawn.endsWith("\r2/4 libraries (50 %), …\u001b[K\r\u001b[K")).toBe(true);
@@ -51,9 +51,9 @@ test("on a terminal it overwrites one line that fits the width, and clears it at
 test("a line with wide characters fits the width too (fault 234)", () => {
   let drawn = "";
   const line = createProgressLine({ terminal: { columns: 60 }, draw: (text) => (drawn += text) }, silent);
-  line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
+  line.observe({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   const reason = "answered 503 (it said 「混雑しています。しばらくしてからもう一度お試しください」)";
-  line.service({ kind: "retry", operation: "listing", delayMs: 5_000, reason });
+  line.observe({ kind: "retry", operation: "listing", delayMs: 5_000, reason });
   vi.advanceTimersByTime(200);
   line.end();
   expect(drawn).toContain("混雑");
@@ -64,8 +64,8 @@ test("a line with wide characters fits the width too (fault 234)", () => {
 test("without a terminal it logs a line at intervals", () => {
   const logged: number[] = [];
   const line = createProgressLine(null, { ...silent, progress: ({ done }) => logged.push(done) });
-  line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
-  line.event({ kind: "stored", key: { owner: "ann", name: "A" } });
+  line.observe({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
+  line.observe({ kind: "stored", key: { owner: "ann", name: "A" } });
   vi.advanceTimersByTime(60_000);
   line.end();
   expect(logged).toEqual([1, 1]);
@@ -75,24 +75,24 @@ test("on a terminal it names each wait for the service that takes over a second 
   let drawn = "";
   const line = createProgressLine({ terminal: { columns: 120 }, draw: (text) => (drawn = text) }, silent);
   const shows = (text: string) => expect(drawn).toBe(`\r${text}\u001b[K`);
-  line.service({ kind: "sent" });
+  line.observe({ kind: "sent" });
   vi.advanceTimersByTime(800);
   expect(drawn).toBe("");
   vi.advanceTimersByTime(2_200);
   shows("waiting for the service: no complete answer for 3.0 s");
-  line.service({ kind: "ended" });
-  line.service({ kind: "throttled", operation: "listing", waitMs: 30_000 });
-  line.service({ kind: "retry", operation: "listing", reason: "answered 429", delayMs: 30_000 });
+  line.observe({ kind: "ended" });
+  line.observe({ kind: "throttled", operation: "listing", waitMs: 30_000 });
+  line.observe({ kind: "retry", operation: "listing", reason: "answered 429", delayMs: 30_000 });
   vi.advanceTimersByTime(10_000);
   shows("waiting for the service: answered 429; next request in 20 s (Retry-After)");
   vi.advanceTimersByTime(20_000);
   expect(drawn).toBe("\r\u001b[K");
 
-  line.event({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
-  line.service({ kind: "sent" });
-  line.service({ kind: "sent" });
+  line.observe({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
+  line.observe({ kind: "sent" });
+  line.observe({ kind: "sent" });
   vi.advanceTimersByTime(1_000);
-  line.service({ kind: "ended" });
+  line.observe({ kind: "ended" });
   vi.advanceTimersByTime(800);
   shows("0/4 libraries (0 %), 0/s");
   vi.advanceTimersByTime(1_200);
@@ -103,14 +103,14 @@ test("on a terminal it names each wait for the service that takes over a second 
 test("without a terminal it logs each wait for the service of ten seconds once (fault 149)", () => {
   const waits: string[] = [];
   const line = createProgressLine(null, { ...silent, waiting: (text) => waits.push(text) });
-  line.service({ kind: "sent" });
+  line.observe({ kind: "sent" });
   vi.advanceTimersByTime(9_000);
   expect(waits).toEqual([]);
   vi.advanceTimersByTime(20_000);
-  line.service({ kind: "ended" });
-  line.service({ kind: "retry", operation: "listing", reason: "timed out", delayMs: 9_000 });
+  line.observe({ kind: "ended" });
+  line.observe({ kind: "retry", operation: "listing", reason: "timed out", delayMs: 9_000 });
   vi.advanceTimersByTime(9_000);
-  line.service({ kind: "sent" });
+  line.observe({ kind: "sent" });
   vi.advanceTimersByTime(11_000);
   line.end();
   expect(waits).toEqual(Array(2).fill("waiting for the service: no complete answer for 10 s"));
