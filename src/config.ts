@@ -2,7 +2,7 @@ import { readSecretFiles } from "./config/environment.ts";
 import type { Environment } from "./config/readers.ts";
 import { NAMES, type Name, SECRET_NAMES, SETTINGS, type SettingField, type Settings } from "./config/settings.ts";
 import { editDistance } from "./edit-distance.ts";
-import { ConfigurationError, type ConfigurationProblem } from "./errors.ts";
+import { ConfigurationError } from "./errors.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 /** The valid configuration. */
@@ -27,16 +27,39 @@ export interface Needs {
 
 export type ConfigFor<N extends Needs> = N extends { readonly service: true } ? ServiceConfig : Config;
 
-/**
- * Parses the environment, into which a `.env` file is merged already; `dotenv` holds the names taken from that file. An
- * empty value counts as unset. A setting of the service that the command does not need may be unset, but not invalid.
- * @throws ConfigurationError with every problem
- */
+/** A missing or invalid setting. It never contains a secret. */
+export interface ConfigurationProblem {
+  /** The setting's name in the environment. */
+  readonly name: string;
+  /** The predicate of a sentence that begins with the name: `is "x"`, `is not set`. */
+  readonly problem: string;
+  /** What is expected, or the action that solves it. */
+  readonly hint: string;
+}
+
+/** The configuration. The parameters are those of `parseConfig`. @throws ConfigurationError with every problem */
 export function loadConfig<const N extends Needs>(
   environment: Environment,
   needs: N,
-  dotenv: ReadonlySet<string> = new Set(),
+  dotenv?: ReadonlySet<string>,
 ): ConfigFor<N> {
+  const { config, problems } = parseConfig(environment, needs, dotenv);
+  if (problems.length === 0) return config;
+  const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
+  const lines = problems.map(({ name, problem, hint }) => `  ${name} ${problem}; ${hint}`);
+  throw new ConfigurationError([`the configuration has ${count}:`, ...lines].join("\n"));
+}
+
+/**
+ * Parses the environment, into which a `.env` file is merged already; `dotenv` holds the names taken from that file. An
+ * empty value counts as unset. A setting of the service that the command does not need may be unset, but not invalid.
+ * @returns every problem, and the configuration, in which a setting with a problem has its default
+ */
+export function parseConfig<const N extends Needs>(
+  environment: Environment,
+  needs: N,
+  dotenv: ReadonlySet<string> = new Set(),
+): { readonly config: ConfigFor<N>; readonly problems: readonly ConfigurationProblem[] } {
   const problems: ConfigurationProblem[] = [];
   const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
   const isRead = (name: Name) => needs.database || !name.startsWith("DATABASE_");
@@ -52,9 +75,11 @@ export function loadConfig<const N extends Needs>(
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       report(name, error.summary, error.hint ?? "");
+      values[field as SettingField] = fallback;
     }
   }
-  const isMissing = (name: Name) => !(name in sources) && !problems.some((problem) => problem.name.startsWith(name));
+  const isInvalid = (name: Name) => problems.some((problem) => problem.name.startsWith(name));
+  const isMissing = (name: Name) => !(name in sources) && !isInvalid(name);
   if (needs.service && isMissing("SIMCAT_BASE_URL"))
     report("SIMCAT_BASE_URL", "is not set", "expected the service's base URL, such as https://api.example.com/v1/");
   if (needs.service && isMissing("SIMCAT_API_KEY")) {
@@ -65,7 +90,7 @@ export function loadConfig<const N extends Needs>(
     report("DATABASE_DIRECT_URL", "is set without DATABASE_URL", "set both, or only DATABASE_URL");
   const settings = values as Settings;
   const { slice, maxRps } = settings;
-  if (needs.service && slice && "maxRps" in values && (maxRps ?? 0) < slice.count) {
+  if (needs.service && slice && !isInvalid("SIMCAT_MAX_RPS") && (maxRps ?? 0) < slice.count) {
     const hint = `expected the requests per second that the service allows, at least ${slice.count}: each of ${slice.count} slices takes its share`;
     report("SIMCAT_MAX_RPS", maxRps === null ? "is not set" : `is ${maxRps}`, hint);
   }
@@ -74,14 +99,12 @@ export function loadConfig<const N extends Needs>(
     report("SIMCAT_SLICE", "is set, and this command takes none", hint);
   }
   const secrets = environmentSecrets(texts);
-  if (problems.length > 0) {
-    const redact = createRedactor(secrets); // People paste secrets into the wrong setting.
-    const masked = problems.map(({ name, problem, hint }) => ({ name, problem: redact(problem), hint: redact(hint) }));
-    const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
-    throw new ConfigurationError(`the configuration has ${count}:`, { problems: masked });
-  }
+  const redact = createRedactor(secrets); // People paste secrets into the wrong setting.
   const databaseDirectUrl = settings.databaseDirectUrl ?? settings.databaseUrl;
-  return { ...settings, databaseDirectUrl, sources, secrets } as ConfigFor<N>;
+  return {
+    config: { ...settings, databaseDirectUrl, sources, secrets } as ConfigFor<N>,
+    problems: problems.map(({ name, problem, hint }) => ({ name, problem: redact(problem), hint: redact(hint) })),
+  };
 }
 
 /** Every setting for display: its value without secrets, null when unset, and its source, or `default`. */

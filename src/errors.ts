@@ -54,30 +54,11 @@ export class UsageError extends SimcatError {
   readonly status = null;
 }
 
-/** A missing or invalid setting. It never contains a secret. */
-export interface ConfigurationProblem {
-  /** The setting's name in the environment. */
-  readonly name: string;
-  /** The predicate of a sentence that begins with the name: `is "x"`, `is not set`. */
-  readonly problem: string;
-  /** What is expected, or the action that solves it. */
-  readonly hint: string;
-}
-
 /** An environment, a directory or a database schema that simcat cannot work with. */
 export class ConfigurationError extends SimcatError {
   readonly exitCode = EXIT.configuration;
   readonly code = "configuration";
   readonly status = "failed" as const;
-  /** Every problem of the settings; empty if the error is about something else. */
-  readonly problems: readonly ConfigurationProblem[];
-
-  constructor(summary: string, details: ErrorDetails & { readonly problems?: readonly ConfigurationProblem[] } = {}) {
-    const { problems = [], ...options } = details;
-    const lines = problems.map(({ name, problem, hint }) => `  ${name} ${problem}; ${hint}`);
-    super([summary, ...lines].join("\n"), options);
-    this.problems = problems;
-  }
 }
 
 /** Standard output cannot be written: its disk is full, for example. */

@@ -13,18 +13,17 @@ import { notify } from "./notify.ts";
 export function loadSettings<const N extends Needs>(context: Context, needs: N): ConfigFor<N> {
   const config = loadConfig(context.environment, needs, context.dotenv);
   context.hide(config.secrets);
-  for (const { text, hint } of findUnknownSettings(context.environment))
-    notify(context, config, "warn", "unknown_setting", hint === null ? text : `${text}; ${hint}`);
-  const exposed = describeExposed(context);
-  if (exposed !== null) notify(context, config, "warn", "dotenv_exposed", `${exposed.text}; ${exposed.hint}`);
+  for (const { code, text, hint } of findDoubts(context))
+    notify(context, config, "warn", code, hint === null ? text : `${text}; ${hint}`);
   return config;
 }
 
-/** The problem of a `.env` file with a secret that other users may read, and what to do; null if there is none. */
-export function describeExposed({ exposedDotenv }: Context): { readonly text: string; readonly hint: string } | null {
-  if (exposedDotenv === undefined) return null;
-  const hint = `run chmod 600 ${shellWord(exposedDotenv)}`;
-  return { text: `other users can read the secrets in ${exposedDotenv}`, hint };
+/** What no command fails for: unknown settings, and a `.env` file with a secret that other users may read. */
+export function findDoubts({ environment, exposedDotenv }: Context) {
+  const unknown = findUnknownSettings(environment).map((one) => ({ code: "unknown_setting", ...one }));
+  if (exposedDotenv === undefined) return unknown;
+  const text = `other users can read the secrets in ${exposedDotenv}`;
+  return [...unknown, { code: "dotenv_exposed", text, hint: `run chmod 600 ${shellWord(exposedDotenv)}` }];
 }
 
 /**

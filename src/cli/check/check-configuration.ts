@@ -1,25 +1,37 @@
-import { type Config, type ConfigFor, describeConfig, findUnknownSettings, type Needs } from "../../config.ts";
-import { ConfigurationError, type ConfigurationProblem, EXIT } from "../../errors.ts";
+import {
+  type Config,
+  type ConfigFor,
+  type ConfigurationProblem,
+  describeConfig,
+  type Needs,
+  parseConfig,
+} from "../../config.ts";
+import { EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
 import type { Context } from "../context.ts";
-import { describeExposed, loadSettings } from "../settings.ts";
+import { findDoubts } from "../settings.ts";
 
 const CHECK = "configuration";
 
 /** One line for a valid configuration, otherwise one for each problem; and warnings. */
 export function checkConfiguration(context: Context): CheckLine[] {
-  const { config, problems } = tryToLoad(context, { service: true, database: true });
-  const lines = config === null || problems.length > 0 ? problems.map(problemLine) : [settingsLine(config)];
-  const exposed = describeExposed(context) ?? [];
-  const doubts = [...findUnknownSettings(context.environment), exposed].flat();
-  return [...lines, ...doubts.map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
+  const { config, problems } = parseAll(context);
+  const lines = problems.length > 0 ? problems.map(problemLine) : [settingsLine(config)];
+  return [...lines, ...findDoubts(context).map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
 }
 
 /** A line for each problem of the settings that `isMeant` names. */
 export function checkSettings(context: Context, isMeant: (name: string) => boolean): CheckLine[] {
-  const { problems } = tryToLoad(context, { service: true, database: true });
-  return problems.filter(({ name }) => isMeant(name)).map(problemLine);
+  return parseAll(context)
+    .problems.filter(({ name }) => isMeant(name))
+    .map(problemLine);
+}
+
+function parseAll(context: Context) {
+  const { config, problems } = parseConfig(context.environment, { service: true, database: true }, context.dotenv);
+  context.hide(config.secrets);
+  return { config, problems: [...problems, ...findTlsProblem(context)] };
 }
 
 /** Node reads this variable from the environment of the process only, so it has no effect in a `.env` file. */
@@ -32,34 +44,15 @@ function findTlsProblem({ environment, dotenv }: Context): ConfigurationProblem[
   return [{ name: VERIFY_NAME, problem, hint }];
 }
 
-/**
- * The settings that another check needs, without those that are invalid: they have a line already.
- * Null if an `essential` setting is invalid.
- */
+/** The settings that another check needs; null if an `essential` one is invalid. The others have a line already if they are. */
 export function loadEssential<N extends Needs>(
-  context: Context,
+  { environment, dotenv, hide }: Context,
   needs: N,
   essential: readonly string[],
 ): ConfigFor<N> | null {
-  const { config, problems } = tryToLoad(context, needs);
-  if (config !== null) return config;
-  const invalid = problems.map(({ name }) => name);
-  if (invalid.some((name) => essential.includes(name.replace(/_FILE$/, "")))) return null;
-  const valid = Object.entries(context.environment).filter(([name]) => !invalid.includes(name));
-  return tryToLoad({ ...context, environment: Object.fromEntries(valid) }, needs).config;
-}
-
-function tryToLoad<N extends Needs>(
-  context: Context,
-  needs: N,
-): { readonly config: ConfigFor<N> | null; readonly problems: readonly ConfigurationProblem[] } {
-  const tlsProblem = findTlsProblem(context);
-  try {
-    return { config: loadSettings({ ...context, note: () => {}, draw: () => {} }, needs), problems: tlsProblem };
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    return { config: null, problems: [...error.problems, ...tlsProblem] };
-  }
+  const { config, problems } = parseConfig(environment, needs, dotenv);
+  hide(config.secrets);
+  return problems.some(({ name }) => essential.includes(name.replace(/_FILE$/, ""))) ? null : config;
 }
 
 function problemLine({ name, problem, hint }: ConfigurationProblem): CheckLine {
