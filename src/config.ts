@@ -7,8 +7,8 @@ import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 /** The valid configuration. */
 export interface Config extends Settings {
-  /** The source of each setting: `environment`, `.env`, or the path of a file; absent for a default. */
-  readonly sources: Readonly<Partial<Record<Name, string>>>;
+  /** The settings that are not defaults: their texts without secrets, and `environment`, `.env`, or the path of a file. */
+  readonly given: readonly { readonly name: Name; readonly text: string; readonly source: string }[];
   /** Everything that no message may show. */
   readonly secrets: readonly string[];
 }
@@ -64,11 +64,12 @@ export function parseConfig<const N extends Needs>(
   const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
   const isRead = (name: Name) => needs.database || !name.startsWith("DATABASE_");
   const { texts, files } = readSecretFiles(environment, SECRET_NAMES.filter(isRead), report);
-  const sources: Partial<Record<Name, string>> = {};
+  const given: Config["given"][number][] = [];
   const values: Partial<Record<SettingField, unknown>> = {};
-  for (const [field, { name, fallback, read }] of Object.entries(SETTINGS)) {
+  for (const [field, { name, fallback, read, show }] of Object.entries(SETTINGS)) {
     const text = isRead(name) ? texts[name] : undefined;
-    if (text) sources[name] = files[name] ?? (dotenv.has(name) ? ".env" : "environment");
+    const source = files[name] ?? (dotenv.has(name) ? ".env" : "environment");
+    if (text) given.push({ name, text: show(text), source });
     try {
       // Some readers load a package or data that few commands need, so not for the default.
       values[field as SettingField] = !text || text === fallback ? fallback : read(text, environment);
@@ -79,14 +80,15 @@ export function parseConfig<const N extends Needs>(
     }
   }
   const isInvalid = (name: Name) => problems.some((problem) => problem.name.startsWith(name));
-  const isMissing = (name: Name) => !(name in sources) && !isInvalid(name);
+  const isGiven = (name: Name) => given.some((one) => one.name === name);
+  const isMissing = (name: Name) => !isGiven(name) && !isInvalid(name);
   if (needs.service && isMissing("SIMCAT_BASE_URL"))
     report("SIMCAT_BASE_URL", "is not set", "expected the service's base URL, such as https://api.example.com/v1/");
   if (needs.service && isMissing("SIMCAT_API_KEY")) {
     const hint = "expected the service's API key, here or in the file that SIMCAT_API_KEY_FILE names";
     report("SIMCAT_API_KEY", "is not set", hint);
   }
-  if ("DATABASE_DIRECT_URL" in sources && isMissing("DATABASE_URL"))
+  if (isGiven("DATABASE_DIRECT_URL") && isMissing("DATABASE_URL"))
     report("DATABASE_DIRECT_URL", "is set without DATABASE_URL", "set both, or only DATABASE_URL");
   const settings = values as Settings;
   const { slice, maxRps } = settings;
@@ -102,18 +104,9 @@ export function parseConfig<const N extends Needs>(
   const redact = createRedactor(secrets); // People paste secrets into the wrong setting.
   const databaseDirectUrl = settings.databaseDirectUrl ?? settings.databaseUrl;
   return {
-    config: { ...settings, databaseDirectUrl, sources, secrets } as ConfigFor<N>,
+    config: { ...settings, databaseDirectUrl, given, secrets } as ConfigFor<N>,
     problems: problems.map(({ name, problem, hint }) => ({ name, problem: redact(problem), hint: redact(hint) })),
   };
-}
-
-/** Every setting for display: its value without secrets, null when unset, and its source, or `default`. */
-export function describeConfig(config: Config) {
-  return Object.entries(SETTINGS).map(([field, { name, show }]) => {
-    const value = config[field as SettingField];
-    // Each value has the type that its own reader returns.
-    return { name, value: value === null ? null : show(value as never), source: config.sources[name] ?? "default" };
-  });
 }
 
 const KNOWN: readonly string[] = [...NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)];

@@ -1,9 +1,8 @@
 import { maskDatabaseUrl } from "../secrets.ts";
-import { formatSlice } from "../slice.ts";
-import { DAY_MS, formatDuration, formatShare, formatSize, MINUTE_MS } from "../units.ts";
+import { DAY_MS, MINUTE_MS } from "../units.ts";
 import * as read from "./readers.ts";
 
-/** Every setting, in the order of the reports: its name, its default, its reader, and how its value is shown. */
+/** Every setting, in the order of the reports: its name, its default, its reader, and how its text is shown. */
 export const SETTINGS = {
   /** Ends with a slash. Null, like `apiKey`, only if the command needs no service. */
   baseUrl: setting("SIMCAT_BASE_URL", null, read.baseUrl),
@@ -17,17 +16,17 @@ export const SETTINGS = {
   serviceTimezone: setting("SIMCAT_SERVICE_TIMEZONE", "UTC", read.timeZone),
   concurrency: setting("SIMCAT_CONCURRENCY", 16, read.wholeNumber(1, 1024)),
   /** Null for everything. */
-  slice: setting("SIMCAT_SLICE", null, read.slice, formatSlice),
+  slice: setting("SIMCAT_SLICE", null, read.slice),
   /** Of all slices together. */
   maxRps: setting("SIMCAT_MAX_RPS", null, read.wholeNumber(1, 100_000)),
-  requestTimeoutMs: setting("SIMCAT_REQUEST_TIMEOUT", MINUTE_MS, read.timer, formatDuration),
+  requestTimeoutMs: setting("SIMCAT_REQUEST_TIMEOUT", MINUTE_MS, read.timer),
   maxRetries: setting("SIMCAT_MAX_RETRIES", 4, read.wholeNumber(0, 100)),
-  maxRetryWaitMs: setting("SIMCAT_MAX_RETRY_WAIT", MINUTE_MS, read.timer, formatDuration),
-  maxBodyBytes: setting("SIMCAT_MAX_BODY", 512 * 2 ** 20, read.size, formatSize),
-  fullEveryMs: setting("SIMCAT_FULL_EVERY", 7 * DAY_MS, read.interval, formatDuration),
-  maxRemoved: setting("SIMCAT_MAX_REMOVED", { numerator: 30, denominator: 100 }, read.share, formatShare),
+  maxRetryWaitMs: setting("SIMCAT_MAX_RETRY_WAIT", MINUTE_MS, read.timer),
+  maxBodyBytes: setting("SIMCAT_MAX_BODY", 512 * 2 ** 20, read.size),
+  fullEveryMs: setting("SIMCAT_FULL_EVERY", 7 * DAY_MS, read.interval),
+  maxRemoved: setting("SIMCAT_MAX_REMOVED", { numerator: 30, denominator: 100 }, read.share),
   /** Null to keep all history. */
-  keepHistoryMs: setting("SIMCAT_KEEP_HISTORY", null, read.historyAge, formatDuration),
+  keepHistoryMs: setting("SIMCAT_KEEP_HISTORY", null, read.historyAge),
   schedule: setting("SIMCAT_SCHEDULE", "*/15 * * * *", read.cronSchedule),
   timezone: setting("SIMCAT_TIMEZONE", "UTC", read.timeZone),
   httpHost: setting("SIMCAT_HTTP_HOST", "127.0.0.1", read.anyText),
@@ -55,19 +54,11 @@ export const NAMES: readonly Name[] = ALL.map(({ name }) => name);
 export const SECRET_NAMES: readonly Name[] = ALL.flatMap(({ name, isSecret }) => (isSecret ? [name] : []));
 
 /** A setting whose value is null if it is not set and has no default. */
-function setting<const N extends string, F extends T | null, T>(
-  name: N,
-  fallback: F,
-  reader: read.Reader<T>,
-  show: (value: T) => string = String,
-) {
+function setting<const N extends string, F extends T | null, T>(name: N, fallback: F, reader: read.Reader<T>) {
+  const show = (text: string) => text;
   return { name, fallback, read: reader as read.Reader<F extends null ? T | null : T>, show, isSecret: false };
 }
 
-function secret<const N extends string>(
-  name: N,
-  reader: read.Reader<string>,
-  show: (value: string) => string = () => "***",
-) {
-  return { ...setting(name, null, reader, show), isSecret: true };
+function secret<const N extends string>(name: N, reader: read.Reader<string>, show = (_text: string) => "***") {
+  return { ...setting(name, null, reader), show, isSecret: true };
 }

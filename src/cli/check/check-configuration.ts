@@ -1,11 +1,4 @@
-import {
-  type Config,
-  type ConfigFor,
-  type ConfigurationProblem,
-  describeConfig,
-  type Needs,
-  parseConfig,
-} from "../../config.ts";
+import { type Config, type ConfigFor, type ConfigurationProblem, type Needs, parseConfig } from "../../config.ts";
 import { EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
@@ -59,8 +52,7 @@ function problemLine({ name, problem, hint }: ConfigurationProblem): CheckLine {
   return fail(CHECK, EXIT.configuration, `${name} ${problem}`, hint);
 }
 
-function settingsLine(config: Config): CheckLine {
-  const given = describeConfig(config).filter(({ source }) => source !== "default");
-  const details = given.map(({ name, value, source }) => `${name}=${value ?? ""} (${source})`);
+function settingsLine({ given }: Config): CheckLine {
+  const details = given.map(({ name, text, source }) => `${name}=${text} (${source})`);
   return ok(CHECK, `${plural(given.length, "setting")} given, the others have their defaults`, details);
 }
