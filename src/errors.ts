@@ -1,20 +1,22 @@
 import type { FailedLibrary, LibraryKey, Reject } from "./model.ts";
 import type { RunStatus } from "./run-summary.ts";
 
-/** The documented exit codes. */
+/** The documented exit codes by their names, which are also codes of errors and statuses of runs. */
 export const EXIT = {
   ok: 0,
   failed: 1,
+  output_failed: 1,
   partial: 2,
   held: 3,
   usage: 64,
-  sourceUnavailable: 69,
-  databaseFailed: 69,
+  source_unavailable: 69,
+  database_failed: 69,
   busy: 75,
-  sourceUntrusted: 76,
+  lost_lease: 75,
+  source_untrusted: 76,
   unauthorized: 77,
   configuration: 78,
-  hungUp: 129,
+  hung_up: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -29,9 +31,8 @@ interface ErrorDetails extends ErrorOptions {
  * is a bug or a fault of the machine (exit 1).
  */
 export abstract class SimcatError extends Error {
-  abstract readonly exitCode: number;
   /** Stable name of this failure in log lines. */
-  abstract readonly code: string;
+  abstract readonly code: keyof typeof EXIT;
   /** Status of a run that ends with this error; null if it leaves no run row. */
   abstract readonly status: RunStatus | null;
   /** The failure with its place and numbers. `message` is the summary and the hint in one line. */
@@ -45,32 +46,32 @@ export abstract class SimcatError extends Error {
     this.summary = summary;
     this.hint = hint;
   }
+
+  get exitCode(): number {
+    return EXIT[this.code];
+  }
 }
 
 /** A wrong command line, or a library or owner that is neither listed nor stored. Leaves no run row. */
 export class UsageError extends SimcatError {
-  readonly exitCode = EXIT.usage;
   readonly code = "usage";
   readonly status = null;
 }
 
 /** An environment, a directory or a database schema that simcat cannot work with. */
 export class ConfigurationError extends SimcatError {
-  readonly exitCode = EXIT.configuration;
   readonly code = "configuration";
   readonly status = "failed" as const;
 }
 
 /** Standard output cannot be written: its disk is full, for example. */
 export class OutputError extends SimcatError {
-  readonly exitCode = EXIT.failed;
   readonly code = "output_failed";
   readonly status = null;
 }
 
 /** The service did not respond after all retries: network, TLS, truncation, time-out, 408, 429 or 5xx. */
 export class SourceUnavailableError extends SimcatError {
-  readonly exitCode = EXIT.sourceUnavailable;
   readonly code = "source_unavailable";
   readonly status = "source_unavailable" as const;
   /** How long the service asked to wait, in milliseconds; null if it did not. */
@@ -85,41 +86,35 @@ export class SourceUnavailableError extends SimcatError {
 
 /** The response to the listing cannot be from the Simulation Cloud API. */
 export class SourceUntrustedError extends SimcatError {
-  readonly exitCode = EXIT.sourceUntrusted;
   readonly code = "source_untrusted";
   readonly status = "source_untrusted" as const;
 }
 
 /** The service rejected the API key. */
 export class UnauthorizedError extends SimcatError {
-  readonly exitCode = EXIT.unauthorized;
   readonly code = "unauthorized";
   readonly status = "unauthorized" as const;
 }
 
 /** The database is unreachable, or refused a statement that a run needs. */
 export class DatabaseError extends SimcatError {
-  readonly exitCode: number = EXIT.databaseFailed;
-  readonly code: string = "database_failed";
+  readonly code: "database_failed" | "configuration" = "database_failed";
   readonly status = "database_failed" as const;
 }
 
 /** A table, a column or a schema of simcat does not exist, as `migrate` and `check` report it too. */
 export class MissingObjectError extends DatabaseError {
-  override readonly exitCode = EXIT.configuration;
   override readonly code = "configuration";
 }
 
 /** Another run holds the lease. */
 export class BusyError extends SimcatError {
-  readonly exitCode = EXIT.busy;
   readonly code = "busy";
   readonly status = null;
 }
 
 /** Another run took the lease from this one, which wrote nothing after that. */
 export class LostLeaseError extends SimcatError {
-  readonly exitCode = EXIT.busy;
   readonly code = "lost_lease";
   readonly status = "lost_lease" as const;
 
@@ -131,7 +126,7 @@ export class LostLeaseError extends SimcatError {
 }
 
 /** The signals that stop a command, with its exit code: 128 plus the signal's number. */
-export const STOP_SIGNALS = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
+export const STOP_SIGNALS = { SIGHUP: EXIT.hung_up, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
 
 export type SignalName = keyof typeof STOP_SIGNALS;
 
@@ -139,10 +134,15 @@ export type SignalName = keyof typeof STOP_SIGNALS;
 export class InterruptedError extends SimcatError {
   readonly code = "interrupted";
   readonly status = "interrupted" as const;
-  readonly exitCode: number;
+  readonly #signal: SignalName;
+
   constructor(signal: SignalName, options?: ErrorOptions) {
     super(`stopped by ${signal}`, { ...options, hint: "what was stored stays, and the next run continues from there" });
-    this.exitCode = STOP_SIGNALS[signal];
+    this.#signal = signal;
+  }
+
+  override get exitCode(): number {
+    return STOP_SIGNALS[this.#signal];
   }
 }
 

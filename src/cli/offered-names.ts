@@ -42,7 +42,7 @@ export async function printNames(context: Context, option: keyof typeof SELECTS,
     const results: unknown = await withTimeout(answer, NAMES_WITHIN_MS)
       .catch((error) => Promise.reject(databaseError("reading the names", error)))
       .finally(() => void pool.end());
-    if (results === "timeout") return EXIT.databaseFailed;
+    if (results === "timeout") return EXIT.database_failed;
     // The driver returns the result of each statement.
     const [names] = (results as QueryResult<{ names: string | null }>[]).slice(-2);
     const offered = names?.rows[0]?.names ?? null;

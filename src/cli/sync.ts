@@ -91,16 +91,11 @@ export async function observeRun(
   });
 }
 
-const EXIT_CODES: Readonly<Partial<Record<RunStatus, number>>> = {
-  ok: EXIT.ok,
-  partial: EXIT.partial,
-  held: EXIT.held,
-  // Also if a table is missing, because the run's row says the same.
-  database_failed: EXIT.databaseFailed,
-};
-
-function exitCodeOf({ summary, error }: RunResult): number {
-  return EXIT_CODES[summary.status] ?? (error instanceof SimcatError ? error.exitCode : EXIT.failed);
+function exitCodeOf({ summary: { status }, error }: RunResult): number {
+  // If a table is missing, the run's row and the command say the same.
+  if (error instanceof SimcatError && status !== "database_failed") return error.exitCode;
+  const codes: Readonly<Partial<Record<RunStatus, number>>> = EXIT;
+  return codes[status] ?? EXIT.failed;
 }
 
 /** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */

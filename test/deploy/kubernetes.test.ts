@@ -123,16 +123,18 @@ test.each(Object.entries(jobs))("the job of %s tries again what waiting can heal
   const { ok, ...codes } = EXIT;
   expect(Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, endOf(job, code)]))).toEqual({
     failed: "tried again",
+    output_failed: "tried again",
     partial: fail,
     held: fail,
     usage: fail,
-    sourceUnavailable: "tried again",
-    databaseFailed: "tried again",
+    source_unavailable: "tried again",
+    database_failed: "tried again",
     busy: "tried again",
-    sourceUntrusted: fail,
+    lost_lease: "tried again",
+    source_untrusted: fail,
     unauthorized: fail,
     configuration: fail,
-    hungUp: "tried again",
+    hung_up: "tried again",
     interrupted: "tried again",
     terminated: "tried again",
   });

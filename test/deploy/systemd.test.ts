@@ -30,9 +30,9 @@ test.skipIf(systemdAnalyze === null)("systemd accepts every unit", () => {
 });
 
 test("no restart follows a code that it does not change, and a run that stored the rest is no failure", () => {
-  const { usage, sourceUntrusted, unauthorized, configuration } = EXIT;
+  const { usage, source_untrusted, unauthorized, configuration } = EXIT;
   expect(valuesOf("simcat.service", "RestartPreventExitStatus")).toEqual([
-    [usage, sourceUntrusted, unauthorized, configuration].join(" "),
+    [usage, source_untrusted, unauthorized, configuration].join(" "),
   ]);
   expect(valuesOf("simcat.service", "SuccessExitStatus")).toEqual([`${EXIT.terminated}`]);
   expect(valuesOf("simcat-sync.service", "SuccessExitStatus")).toEqual([`${EXIT.partial}`]);

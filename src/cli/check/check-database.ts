@@ -154,7 +154,7 @@ export function judgeServer(server: SessionServer, where: string): CheckLine {
   if (major < MIN_MAJOR) return fail("database", EXIT.configuration, text, `${supported}: use one of these`);
   if (readOnly) {
     const refused = `${text}; it refuses writes, so only commands that read work: a standby, or default_transaction_read_only is on`;
-    return fail("database", EXIT.databaseFailed, refused, "name the primary, or a role that writes, in DATABASE_URL");
+    return fail("database", EXIT.database_failed, refused, "name the primary, or a role that writes, in DATABASE_URL");
   }
   if (major > MAX_MAJOR) return warn("database", text, `${supported}; a later simcat may support this one`);
   return ok("database", text);
@@ -180,7 +180,7 @@ export function judgeSchema(state: SchemaState, autoMigrate: boolean): CheckLine
 
 function lacking(check: string, lacks: readonly Lack[]): CheckLine {
   const missing = lacks.map(({ what }) => what).join("; ");
-  return fail(check, EXIT.databaseFailed, `lacks ${missing}`, lacks.map(({ grant }) => grant).join(" "));
+  return fail(check, EXIT.database_failed, `lacks ${missing}`, lacks.map(({ grant }) => grant).join(" "));
 }
 
 function judgeRowSecurity(tables: readonly string[]): CheckLine {

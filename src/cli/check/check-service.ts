@@ -72,7 +72,7 @@ async function checkContent(service: Service, listing: Listing, signal: AbortSig
       if (!(error instanceof ContentError)) return [failedBy("content", error)];
       failed.push({ key, error });
       // A service that is silent or refuses requests would be waited for again.
-      if (contentExitCode(error) === EXIT.sourceUnavailable && error.code !== "server_error") break;
+      if (contentExitCode(error) === EXIT.source_unavailable && error.code !== "server_error") break;
     }
   }
   const [first, ...others] = failed;
@@ -90,6 +90,6 @@ function describeFailed({ key, error }: { readonly key: LibraryKey; readonly err
 
 /** 69 means that the service does not answer; otherwise its answers are not those of the Simulation Cloud. */
 function contentExitCode({ code, unavailable }: ContentError): number {
-  if (unavailable || code === "throttled") return EXIT.sourceUnavailable;
-  return code === "unauthorized" ? EXIT.unauthorized : EXIT.sourceUntrusted;
+  if (unavailable) return EXIT.source_unavailable;
+  return code === "unauthorized" ? EXIT.unauthorized : EXIT.source_untrusted;
 }
