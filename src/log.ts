@@ -10,39 +10,31 @@ export function isPretty({ logFormat }: Pick<Config, "logFormat">, isTerminal: b
   return logFormat === "pretty" || (logFormat === "auto" && isTerminal);
 }
 
-/** Fields that contain messages. All others are structured data, which is never rewritten. */
-const MESSAGE_FIELDS = ["error", "detail", "stack"];
+/** The part of a command's context that a log needs. */
+interface LogOutput {
+  readonly terminal: { readonly isErr: boolean; readonly isErrColored?: boolean };
+  readonly draw: (text: string) => void;
+  readonly mask: (message: string) => string;
+}
 
 /**
- * Creates a log that writes one line per entry: JSON for programs, text for people, with a colored level if `isColored`. `mask` removes the
- * secrets from the fields that contain messages. Text from the service belongs into fields, never into `msg`, so that it
- * cannot forge a line.
+ * Creates a log that writes one line per entry: JSON for programs, text for people, on a terminal with a colored level. Text from the
+ * service belongs into fields, never into `msg`, so that it cannot forge a line.
  */
-export function createLog(
-  config: Pick<Config, "logFormat" | "logLevel">,
-  isTerminal: boolean,
-  write: (text: string) => void,
-  mask: (message: string) => string,
-  isColored = false,
-): Logger {
-  const pretty = isPretty(config, isTerminal);
+export function createLog(config: Pick<Config, "logFormat" | "logLevel">, { terminal, draw, mask }: LogOutput): Logger {
+  const pretty = isPretty(config, terminal.isErr);
+  const toMasked = (value: unknown) => (typeof value === "string" ? mask(value) : value);
   return pino(
     {
       level: config.logLevel,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: (fields) => maskMessages(fields, mask) },
+      formatters: { level: (label) => ({ level: label }) },
+      // These fields contain messages. All others are structured data, which is never rewritten.
+      serializers: { error: toMasked, detail: toMasked, stack: toMasked },
     },
-    { write: (line) => write(`${pretty ? prettyLine(line, isColored) : printable(line.trimEnd())}\n`) },
+    { write: (line) => draw(`${pretty ? prettyLine(line, terminal.isErrColored) : printable(line.trimEnd())}\n`) },
   );
-}
-
-function maskMessages(fields: Record<string, unknown>, mask: (message: string) => string): Record<string, unknown> {
-  const messages = MESSAGE_FIELDS.flatMap((name) => {
-    const message = fields[name];
-    return typeof message === "string" ? [[name, mask(message)]] : [];
-  });
-  return messages.length === 0 ? fields : { ...fields, ...Object.fromEntries(messages) };
 }
 
 const STYLES_OF_LEVELS = {
@@ -60,7 +52,7 @@ interface LogLine {
   readonly msg?: string;
 }
 
-function prettyLine(line: string, isColored: boolean): string {
+function prettyLine(line: string, isColored = false): string {
   const { time, level, msg = "", ...fields } = JSON.parse(line) as LogLine & Record<string, unknown>;
   const formatted = Object.entries(fields).map(([name, value]) => `${name}=${printable(JSON.stringify(value))}`);
   const padded = level.toUpperCase().padEnd(5);

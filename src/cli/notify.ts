@@ -12,8 +12,8 @@ export function notify(
   code: string,
   text: string,
 ): void {
-  const { terminal, draw, mask } = context;
-  const log = createLog(config, terminal.isErr, draw, mask);
+  const { terminal, mask } = context;
+  const log = createLog(config, context);
   if (!log.isLevelEnabled(level)) return;
   const isProblem = level === "warn" || level === "error";
   if (isPretty(config, terminal.isErr)) noteText(context, isProblem ? `simcat: ${printableLines(text)}` : text);

@@ -11,8 +11,9 @@ import type { Context } from "./context.ts";
  * Observes work with the service. A terminal shows its progress on a line that is redrawn, and log lines only with
  * --verbose; without a terminal all of it is logged.
  */
-export function showProgress({ terminal, draw, mask }: Context, config: Config) {
-  const log = createLog(config, terminal.isErr, draw, mask, terminal.isErrColored);
+export function showProgress(context: Context, config: Config) {
+  const { terminal, draw } = context;
+  const log = createLog(config, context);
   const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
   const screen = !isLogged && log.isLevelEnabled("info") ? { terminal, draw } : null;
   const runLog = createRunLog(log);

@@ -36,13 +36,13 @@ const SCHEDULED_SYNC: RunRequest = {
  * loaded before, so that an update of the installed files does not affect a running worker.
  */
 export async function start(context: Context): Promise<number> {
-  const { stop, terminal, version, draw, mask } = context;
+  const { stop, version, mask } = context;
   const config = loadSettings(context, { service: true, database: true, whole: true });
   // `withService` loads it, so that other commands do without.
   await import("../service/client.ts");
   const { schedule: cron, timezone, requestTimeoutMs, maxRetryWaitMs, keepHistoryMs } = config;
   const schedule = createSchedule(config);
-  const log = createLog(config, terminal.isErr, draw, mask, terminal.isErrColored);
+  const log = createLog(config, context);
   const state: WorkerState = { current: null, trouble: null };
   const metrics = createMetrics(version);
   const schema = loadSchema();

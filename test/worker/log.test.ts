@@ -8,7 +8,10 @@ const mask = (text: string) => text.replaceAll("hush-hush", "***");
 
 function written(format: "json" | "pretty") {
   const lines: string[] = [];
-  const log = createLog({ logFormat: format, logLevel: "info" }, false, (text) => void lines.push(text), mask);
+  const log = createLog(
+    { logFormat: format, logLevel: "info" },
+    { terminal: { isErr: false }, draw: (text) => void lines.push(text), mask },
+  );
   return { log, lines };
 }
 
