@@ -57,8 +57,7 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
     formatKind(run),
     run.isDead ? "dead" : run.status,
     formatAgo(run.startedAt, now),
-    // Nothing records when a process died.
-    run.isDead || run.status === "abandoned" ? "" : formatElapsed(durationOf(run, now)),
+    run.isDead || run.status === "abandoned" ? "" : formatElapsed(run.durationMs),
     formatInstant(run.startedAt),
     ...[liveRuns.get(run.id)?.read ?? run.read, run.skipped, run.changed, run.failed, run.removed].map((count) =>
       count === null ? "" : formatCount(count),
@@ -73,10 +72,6 @@ function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: n
   const lines = [...ids].map(([note, of]) => `${of.length === 1 ? "run" : "runs"} ${of.join(", ")}: ${note}`);
   return [formatTable(titles, rows, columns), ...lines].join("\n");
 }
-
-/** In milliseconds; so far if the run has not ended. */
-const durationOf = ({ startedAt, finishedAt }: RunRow, now: Date) =>
-  (finishedAt ?? now).getTime() - startedAt.getTime();
 
 /** The kind of a run and which part of the organization it concerns. */
 export function formatKind({ kind, scope }: RunRow): string {
@@ -185,7 +180,7 @@ export function toStatusJson(rows: StatusRows) {
   };
 }
 
-function toRunRowJson(run: RunRow, { now, liveRuns }: StatusRows) {
+function toRunRowJson(run: RunRow, { liveRuns }: StatusRows) {
   const live = liveRuns.get(run.id);
   return {
     id: run.id,
@@ -195,7 +190,7 @@ function toRunRowJson(run: RunRow, { now, liveRuns }: StatusRows) {
     dead: run.isDead,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
-    duration_ms: durationOf(run, now),
+    duration_ms: run.durationMs,
     libraries_read: live?.read ?? run.read,
     libraries_skipped: run.skipped,
     libraries_changed: run.changed,

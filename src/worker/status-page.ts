@@ -1,10 +1,11 @@
+import type { RunRow } from "../db/read/recent-runs.ts";
 import { formatAgo, formatCount, plural } from "../format.ts";
 import { DIED, formatKind } from "../output/status.ts";
 import { badgeOf, formatBadge, type StatusBadge } from "../report/html/badges.ts";
 import { card, errorText, failingList, foreignText, htmlTable, timeOf } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
-import { formatRunDuration, runsFigure, unsuccessfulRuns, withDuration } from "../report/html/runs-figure.ts";
+import { formatRunDuration, runsFigure, unsuccessfulRuns } from "../report/html/runs-figure.ts";
 import type { Basics, CopyFigures } from "./copy-reads.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
@@ -84,9 +85,9 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html | nul
   if (lastGoodRun === undefined) return null;
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
   // A dead run is shown as the next run will mark it.
-  const timed = runs.map((run) => withDuration(run.isDead ? { ...run, status: "abandoned", error: DIED } : run, now));
-  const drawn = timed.toReversed();
-  const table = htmlTable(timed.slice(0, 10), [
+  const known = runs.map((run): RunRow => (run.isDead ? { ...run, status: "abandoned", error: DIED } : run));
+  const drawn = known.toReversed();
+  const table = htmlTable(known.slice(0, 10), [
     ["run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`],
     ["status", ({ status }) => formatBadge(badgeOf(status))],
     ["started (UTC)", ({ startedAt }) => timeAndAge(startedAt, now)],

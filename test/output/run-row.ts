@@ -6,7 +6,8 @@ export const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_00
 /** A run of twelve seconds, by default three hours ago. */
 export function runRow(id: number, rest: Partial<RunRow> = {}): RunRow {
   const startedAt = rest.startedAt ?? ago(180);
-  const finishedAt = new Date(startedAt.getTime() + 12_000);
+  const finishedAt = rest.finishedAt === undefined ? new Date(startedAt.getTime() + 12_000) : rest.finishedAt;
+  const durationMs = (finishedAt ?? NOW).getTime() - startedAt.getTime();
   const counts = { read: 3, skipped: 209, changed: 2, failed: 0, removed: 0 };
   return {
     id,
@@ -16,6 +17,7 @@ export function runRow(id: number, rest: Partial<RunRow> = {}): RunRow {
     isDead: false,
     startedAt,
     finishedAt,
+    durationMs,
     ...counts,
     error: null,
     ...rest,

@@ -376,7 +376,7 @@ describe("the report", () => {
 
   test("says of no run that died how long it took, because nothing records it (fault 284)", () => {
     const ended = hugeRows.runs.map((run) => ({ ...run, status: "ok" as const }));
-    const died = { status: "abandoned" as const, durationMs: null };
+    const died = { status: "abandoned" as const };
     const runs = ended.map((run, at) => (at === ended.length - 1 ? { ...run, ...died } : run));
     const section = sectionOf(format({ ...hugeRows, since: utc("2026-11-20T12:03:20"), runs }).page, "runs");
     expect(section).toContain("7 ok</span>");

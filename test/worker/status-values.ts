@@ -47,7 +47,17 @@ export const emptyStatus: WorkerStatus = {
 const STATUSES = ["ok", "partial", "held", "source_unavailable", "interrupted", "unauthorized", "abandoned"] as const;
 
 export const runOf = (rest: Partial<RunRow>): RunRow => ({
-  ...{ isDead: false, id: 7, kind: "sync", scope: null, status: "ok", startedAt: NOW, finishedAt: null, error: null },
+  ...{
+    isDead: false,
+    id: 7,
+    kind: "sync",
+    scope: null,
+    status: "ok",
+    startedAt: NOW,
+    finishedAt: null,
+    durationMs: 0,
+    error: null,
+  },
   ...{ read: 1_234, skipped: 98_765, changed: 12, failed: 3, removed: 0 },
   ...rest,
 });
@@ -56,6 +66,7 @@ const run = (id: number, status: RunStatus, minutesAgo: number): RunRow =>
   runOf({
     ...{ id, status, startedAt: ago(minutesAgo) },
     finishedAt: status === "running" ? null : ago(minutesAgo - 0.2 * (id % 7)),
+    durationMs: status === "running" ? minutesAgo * MINUTE : 0.2 * (id % 7) * MINUTE,
     error:
       status === "ok"
         ? null

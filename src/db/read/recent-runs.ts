@@ -11,6 +11,8 @@ type StoredRun = typeof syncRuns.$inferSelect;
 export interface RunRow extends Pick<StoredRun, "id" | "kind" | "startedAt" | "finishedAt" | "error"> {
   readonly scope: Scope | null;
   readonly status: RunStatus;
+  /** Until now if it has not ended. Of one whose process died, until that was noticed: nothing records when it died. */
+  readonly durationMs: number;
   /** It is still marked as running, but its lease has expired. No view shows the leases, so for a reader of the views no run has died. */
   readonly isDead: boolean;
   /** Numbers of libraries. Null before the run has ended; of an abandoned one, only `read` and `failed` are known. */
@@ -28,9 +30,13 @@ const LIVE_LEASE = `SELECT holder FROM simcat.leases
 const countUnless = (states: string, count: string) =>
   `CASE WHEN status NOT IN (${states}) THEN libraries_${count} END AS ${count}`;
 
+/** Not until now(), because a run may begin after the transaction that reads it. */
+const DURATION_MS = "round(extract(epoch FROM coalesce(finished_at, clock_timestamp()) - started_at) * 1000)::int8";
+
 const selectRuns = (source: ReadSource, condition: string) => `
 SELECT id, kind, scope, status, ${source === "views" ? "false" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead",
-  started_at AS "startedAt", finished_at AS "finishedAt", ${["read", "failed"].map((count) => countUnless("'running'", count))},
+  started_at AS "startedAt", finished_at AS "finishedAt",
+  ${DURATION_MS} AS "durationMs", ${["read", "failed"].map((count) => countUnless("'running'", count))},
   ${["skipped", "changed", "removed"].map((count) => countUnless("'running', 'abandoned'", count))}, error
 FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
 

@@ -9,17 +9,12 @@ import { badgeOf, formatBadge, shapeAt } from "./badges.ts";
 import { errorText, formatMinute, listOf, timeOf } from "./elements.ts";
 import { type Html, html } from "./html.ts";
 
-export interface DrawnRun extends Pick<RunRow, "id" | "kind" | "scope" | "status" | "startedAt" | "error"> {
-  /** So far if it has not ended; null if its process died, because nothing records when. */
-  readonly durationMs: number | null;
-}
+export type DrawnRun = Pick<RunRow, "id" | "kind" | "scope" | "status" | "startedAt" | "durationMs" | "error">;
 
-export const withDuration = (run: RunRow, now: Date) => ({
-  ...run,
-  durationMs: run.status === "abandoned" ? null : (run.finishedAt ?? now).getTime() - run.startedAt.getTime(),
-});
+/** Nothing records when a process died. */
+const hasDuration = ({ status }: DrawnRun) => status !== "abandoned";
 
-export const formatRunDuration = ({ durationMs }: DrawnRun) => (durationMs === null ? "" : formatElapsed(durationMs));
+export const formatRunDuration = (run: DrawnRun) => (hasDuration(run) ? formatElapsed(run.durationMs) : "");
 
 /** By the variant of a badge. */
 const MEANINGS = {
@@ -31,14 +26,12 @@ const MEANINGS = {
   running: "running",
 };
 
-type TimedRun = DrawnRun & { readonly durationMs: number };
-
 /**
  * Runs by their start and duration, the oldest first. A few runs are a sentence.
  * @param total how many there are, if that is more
  */
 export function runsFigure(drawn: readonly DrawnRun[], total = 0): Html | null {
-  const runs = drawn.filter((run): run is TimedRun => run.durationMs !== null);
+  const runs = drawn.filter(hasDuration);
   const [first, last] = [runs[0], runs.at(-1)];
   if (first === undefined || last === undefined) return null;
   const [from, to] = [formatMinute(first.startedAt), formatMinute(last.startedAt)];
@@ -60,8 +53,8 @@ export function runsFigure(drawn: readonly DrawnRun[], total = 0): Html | null {
 }
 
 /** A dot for each run. The axis of durations is logarithmic, because a full run takes a thousand times as long as an empty one. */
-export function runsChart(runs: readonly TimedRun[], label: string): Html {
-  const secondsOf = ({ durationMs }: TimedRun) => Math.max(0.01, durationMs / 1000);
+export function runsChart(runs: readonly DrawnRun[], label: string): Html {
+  const secondsOf = ({ durationMs }: DrawnRun) => Math.max(0.01, durationMs / 1000);
   const [shortest = 1, longest = 1] = extent(runs, secondsOf);
   const [lowest, highest] = [Math.floor(Math.log10(shortest)), Math.floor(Math.log10(longest)) + 1];
   const decades = range(lowest, highest + 1).map((power) => 10 ** power);
@@ -85,7 +78,7 @@ export function unsuccessfulRuns(runs: readonly DrawnRun[]): Html | null {
   if (shown.length === 0) return null;
   const items = shown.toReversed().map((run) => {
     const { id, kind, status, startedAt, error } = run;
-    const took = run.durationMs === null ? null : html`, <span class="nowrap">took ${formatRunDuration(run)}</span>`;
+    const took = hasDuration(run) ? html`, <span class="nowrap">took ${formatRunDuration(run)}</span>` : null;
     const when = html`${kind} ${id}, started ${timeOf(startedAt)}${took}`;
     return [html`${formatBadge(badgeOf(status))} <small>${when}</small>`, error && errorText(error)];
   });

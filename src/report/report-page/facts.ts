@@ -5,7 +5,7 @@ import { readRecentRuns } from "../../db/read/recent-runs.ts";
 import { type StatementParameters, statement } from "../../db/statement.ts";
 import { DAY_MS, HOUR_MS } from "../../units.ts";
 import { formatDay, formatMinute, type ShownFailure } from "../html/elements.ts";
-import { type DrawnRun, withDuration } from "../html/runs-figure.ts";
+import type { DrawnRun } from "../html/runs-figure.ts";
 
 export async function readRows<Row extends object>(connection: Connection, sql: string, named: StatementParameters) {
   return (await connection.query<Row>(statement(sql)(named))).rows;
@@ -53,6 +53,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     /** How many libraries with the same error, and how many items of one problem, are named. */
     max_alike: 5,
   };
+  const runs: readonly DrawnRun[] = recent.toReversed();
   const facts = {
     now,
     since,
@@ -61,7 +62,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     owners,
     complete,
     libraries: oneRow({ rows: await readRows<LibraryTotals>(connection, LIBRARIES, parameters) }),
-    runs: recent.map((run): DrawnRun => withDuration(run, now)).toReversed(),
+    runs,
     failing: await readRows<ShownFailure & { total: number }>(connection, FAILING, parameters),
   };
   return { facts, parameters };

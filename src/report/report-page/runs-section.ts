@@ -30,7 +30,7 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
   },
   figure: ({ runs: newest, since, endings, owners }) => {
     // Of the period that the heading counts; if there are none, the last ones before it.
-    const inPeriod = newest.filter((run) => run.startedAt.getTime() + (run.durationMs ?? 0) >= since.getTime());
+    const inPeriod = newest.filter((run) => run.startedAt.getTime() + run.durationMs >= since.getTime());
     const runs = inPeriod.length === 0 ? newest : inPeriod;
     const total = sum(endings, (ending) => ending.runs);
     return html`${runsFigure(runs, total)}
