@@ -1,5 +1,4 @@
 import type { FailedLibrary, LibraryKey, Reject } from "./model.ts";
-import type { RunStatus } from "./run-summary.ts";
 
 /** The documented exit codes by their names, which are also codes of errors and statuses of runs. */
 export const EXIT = {
@@ -31,10 +30,8 @@ interface ErrorDetails extends ErrorOptions {
  * is a bug or a fault of the machine (exit 1).
  */
 export abstract class SimcatError extends Error {
-  /** Stable name of this failure in log lines. */
+  /** Stable name of this failure in log lines. A run that ends with it has it as its status, if it is one. */
   abstract readonly code: keyof typeof EXIT;
-  /** Status of a run that ends with this error; null if it leaves no run row. */
-  abstract readonly status: RunStatus | null;
   /** The failure with its place and numbers. `message` is the summary and the hint in one line. */
   readonly summary: string;
   /** The action that solves it; null if there is nothing to add to the summary. */
@@ -55,25 +52,21 @@ export abstract class SimcatError extends Error {
 /** A wrong command line, or a library or owner that is neither listed nor stored. Leaves no run row. */
 export class UsageError extends SimcatError {
   readonly code = "usage";
-  readonly status = null;
 }
 
 /** An environment, a directory or a database schema that simcat cannot work with. */
 export class ConfigurationError extends SimcatError {
   readonly code = "configuration";
-  readonly status = "failed" as const;
 }
 
 /** Standard output cannot be written: its disk is full, for example. */
 export class OutputError extends SimcatError {
   readonly code = "output_failed";
-  readonly status = null;
 }
 
 /** The service did not respond after all retries: network, TLS, truncation, time-out, 408, 429 or 5xx. */
 export class SourceUnavailableError extends SimcatError {
   readonly code = "source_unavailable";
-  readonly status = "source_unavailable" as const;
   /** How long the service asked to wait, in milliseconds; null if it did not. */
   readonly retryAfterMs: number | null;
 
@@ -87,19 +80,16 @@ export class SourceUnavailableError extends SimcatError {
 /** The response to the listing cannot be from the Simulation Cloud API. */
 export class SourceUntrustedError extends SimcatError {
   readonly code = "source_untrusted";
-  readonly status = "source_untrusted" as const;
 }
 
 /** The service rejected the API key. */
 export class UnauthorizedError extends SimcatError {
   readonly code = "unauthorized";
-  readonly status = "unauthorized" as const;
 }
 
 /** The database is unreachable, or refused a statement that a run needs. */
 export class DatabaseError extends SimcatError {
   readonly code: "database_failed" | "configuration" = "database_failed";
-  readonly status = "database_failed" as const;
 }
 
 /** A table, a column or a schema of simcat does not exist, as `migrate` and `check` report it too. */
@@ -110,13 +100,11 @@ export class MissingObjectError extends DatabaseError {
 /** Another run holds the lease. */
 export class BusyError extends SimcatError {
   readonly code = "busy";
-  readonly status = null;
 }
 
 /** Another run took the lease from this one, which wrote nothing after that. */
 export class LostLeaseError extends SimcatError {
   readonly code = "lost_lease";
-  readonly status = "lost_lease" as const;
 
   constructor() {
     const cause =
@@ -133,7 +121,6 @@ export type SignalName = keyof typeof STOP_SIGNALS;
 /** A signal asked the command to stop. */
 export class InterruptedError extends SimcatError {
   readonly code = "interrupted";
-  readonly status = "interrupted" as const;
   readonly #signal: SignalName;
 
   constructor(signal: SignalName, options?: ErrorOptions) {

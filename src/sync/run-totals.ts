@@ -1,9 +1,10 @@
 import { asDatabaseError } from "../db/db-errors.ts";
 import { type AcceptedListing, isGood } from "../db/runs.ts";
-import { SimcatError, toError } from "../errors.ts";
+import { DatabaseError, SimcatError, toError } from "../errors.ts";
 import type { LibraryFailure, LibraryKey, Reason, Reject, Withheld, WriteOutcome } from "../model.ts";
 import {
   COUNT_COLUMNS,
+  RUN_STATUSES,
   type RunCounts,
   type RunRequest,
   type RunStatus,
@@ -23,10 +24,13 @@ export interface RunOutcome {
   readonly error: Error | null;
 }
 
-/** The outcome of a run that ended with this error: each SimcatError names its status; any other error is `failed`. */
+/** The outcome of a run that ended with this error. */
 export function outcomeOfError(thrown: unknown): RunOutcome {
   const error = toError(asDatabaseError("working with the database", thrown));
-  const status = error instanceof SimcatError ? (error.status ?? "failed") : "failed";
+  // Also if a table is missing.
+  const code =
+    error instanceof DatabaseError ? "database_failed" : error instanceof SimcatError ? error.code : "failed";
+  const status = RUN_STATUSES.find((one) => one === code) ?? "failed";
   return { status, message: error.message, error };
 }
 

@@ -123,8 +123,8 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   "src/sync/run-totals.ts": [
     [
       "a lost lease counts as a good end",
-      '(error.status ?? "failed")',
-      '(error.status === "lost_lease" ? "ok" : (error.status ?? "failed"))',
+      'RUN_STATUSES.find((one) => one === code) ?? "failed"',
+      'code === "lost_lease" ? "ok" : (RUN_STATUSES.find((one) => one === code) ?? "failed")',
     ],
     ["failures end as ok", "isUnrecorded || failing + this.counts.rejects", "this.counts.rejects"],
   ],
