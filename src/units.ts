@@ -6,11 +6,9 @@ export const DAY_MS = 24 * HOUR_MS;
 /** Every system can represent dates of the last 100 years. */
 export const CENTURY_MS = 100 * 365 * DAY_MS;
 
-/** A share from 0 to 1, as a fraction of whole numbers, so that 30 % of 10 is exactly 3. */
-export interface Share {
-  readonly numerator: number;
-  readonly denominator: number;
-}
+/** A share in whole millionths, so that 30 % of 10 is exactly 3. */
+export type Share = number;
+const WHOLE: Share = 1_000_000;
 
 const DURATIONS = { ms: 1, s: 1000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 const SIZES = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 } as const;
@@ -27,15 +25,14 @@ export function parseSize(text: string): number | null {
 
 /** The share of `30%` or `0.5%`, from 0 to 100 %, with at most four decimals; null for any other text. */
 export function parseShare(text: string): Share | null {
-  const [, whole, decimals = ""] = /^(\d{1,3})(?:\.(\d{1,4}))? ?%$/.exec(text) ?? [];
-  if (whole === undefined) return null;
-  const share = { numerator: Number(whole + decimals), denominator: 100 * 10 ** decimals.length };
-  return share.numerator <= share.denominator ? share : null;
+  const [, percent] = /^(\d{1,3}(?:\.\d{1,4})?) ?%$/.exec(text) ?? [];
+  const share = Math.round((Number(percent) * WHOLE) / 100);
+  return share <= WHOLE ? share : null;
 }
 
 /** True if `part` is strictly more than this share of `whole`. Both are whole numbers, so nothing is rounded. */
 export function isOver(part: number, whole: number, share: Share): boolean {
-  return part * share.denominator > share.numerator * whole;
+  return part * WHOLE > share * whole;
 }
 
 /** The inverse of `parseDuration`, in the largest unit without a remainder: `15m`. For measured times, see `formatElapsed`. */
@@ -50,7 +47,7 @@ export function formatSize(bytes: number): string {
 
 /** The inverse of `parseShare`. */
 export function formatShare(share: Share): string {
-  return `${(share.numerator * 100) / share.denominator}%`;
+  return `${(share * 100) / WHOLE}%`;
 }
 
 function parseAmount(text: string, shape: RegExp, units: Readonly<Record<string, number>>): number | null {

@@ -55,7 +55,7 @@ test.each<[string, string, object]>([
   ["SIMCAT_MAX_RETRY_WAIT", "15m", { maxRetryWaitMs: 900_000 }],
   ["SIMCAT_MAX_BODY", "64KiB", { maxBodyBytes: 65_536 }],
   ["SIMCAT_FULL_EVERY", "24h", { fullEveryMs: 86_400_000 }],
-  ["SIMCAT_MAX_REMOVED", "0.5%", { maxRemoved: { numerator: 5, denominator: 1000 } }],
+  ["SIMCAT_MAX_REMOVED", "0.5%", { maxRemoved: 5_000 }],
   ["SIMCAT_SCHEDULE", "0 3 * * MON-FRI", { schedule: "0 3 * * MON-FRI" }],
   ["SIMCAT_TIMEZONE", "Europe/Berlin", { timezone: "Europe/Berlin" }],
   ["SIMCAT_HTTP_HOST", "0.0.0.0", { httpHost: "0.0.0.0" }],

@@ -16,7 +16,7 @@ export async function run(
   const settings = {
     concurrency,
     fullEveryMs: 7 * 86_400_000,
-    maxRemoved: { numerator: 30, denominator: 100 },
+    maxRemoved: 300_000,
     serviceTimezone: "UTC",
   };
   const selection = { libraries: [], owners: [] };

@@ -24,7 +24,7 @@ export const SETTINGS = {
   maxRetryWaitMs: setting("SIMCAT_MAX_RETRY_WAIT", MINUTE_MS, read.timer),
   maxBodyBytes: setting("SIMCAT_MAX_BODY", 512 * 2 ** 20, read.size),
   fullEveryMs: setting("SIMCAT_FULL_EVERY", 7 * DAY_MS, read.interval),
-  maxRemoved: setting("SIMCAT_MAX_REMOVED", { numerator: 30, denominator: 100 }, read.share),
+  maxRemoved: setting("SIMCAT_MAX_REMOVED", 300_000, read.share),
   /** Null to keep all history. */
   keepHistoryMs: setting("SIMCAT_KEEP_HISTORY", null, read.historyAge),
   schedule: setting("SIMCAT_SCHEDULE", "*/15 * * * *", read.cronSchedule),

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { guardRemovals, guardScenarios, type RemovalFacts, type ScenarioFacts } from "../../src/sync/rules/guard.ts";
 
 const HINT = "nothing was marked. If they are really gone, run it again with --allow-removals";
-const PERCENT_0 = { numerator: 0, denominator: 100 };
-const PERCENT_100 = { numerator: 100, denominator: 100 };
+const PERCENT_0 = 0;
+const PERCENT_100 = 1_000_000;
 
 /** Ten live libraries, all listed. */
 const quiet: RemovalFacts = {
@@ -15,7 +15,7 @@ const quiet: RemovalFacts = {
   heldBefore: 0,
   removedLately: 0,
   peakLive: 10,
-  maxRemoved: { numerator: 30, denominator: 100 },
+  maxRemoved: 300_000,
   allowed: false,
   complete: true,
   isSlice: false,
@@ -87,7 +87,7 @@ const scenarios: ScenarioFacts = {
   live: 10,
   listed: 10,
   missing: 0,
-  maxRemoved: { numerator: 30, denominator: 100 },
+  maxRemoved: 300_000,
   allowed: false,
 };
 
