@@ -21,10 +21,10 @@ export type DefineCommand = (command: Command, run: ActionRunner) => Command;
 
 /** The options of a command that prints data. */
 export interface JsonOptions {
-  readonly json: boolean;
+  readonly json?: boolean;
 }
 
-export const jsonOption = () => new Option("--json", "print JSON to standard output").default(false);
+export const jsonOption = () => new Option("--json", "print JSON to standard output");
 
 export const libraryOption = () =>
   new Option(

@@ -19,8 +19,7 @@ import { backfill, sync } from "./sync.ts";
 
 export const defineDemo: DefineCommand = (command, run) => command.action(run(demo));
 
-const RUN_OPTIONS = { library: [], owner: [], allowRemovals: false, json: false };
-const QUERY_OPTIONS = { csv: false, json: false, jsonl: false, timeout: "1m" };
+const RUN_OPTIONS = { library: [], owner: [] };
 const EDITS = [runParent, editScenario, deleteScenario, editMetadata, addLibrary, removeLibrary];
 
 /** Typical queries of the views for people. */
@@ -69,7 +68,7 @@ export async function demo(context: Context): Promise<void> {
     await dropped.finally(() => disconnect(pool));
     await showRuns(demoContext, organization);
     printText(context, "\n# The same as a page with charts: simcat report");
-    await report(demoContext, { out: page, since: "7d", owner: [], json: false });
+    await report(demoContext, { out: page, since: "7d", owner: [] });
     const here = `SIMCAT_STATE_DIR=${shellWord(stateDir)} ${invocation}`;
     printText(context, `\n# And now? Open the page in a browser:\n  ${pathToFileURL(page)}`);
     printText(context, `# See what this copy has; simcat query asks it anything:\n  ${here} libraries`);
@@ -96,7 +95,7 @@ async function showRuns(context: Context, organization: Organization): Promise<v
   for (const { title, sql } of QUERIES) {
     printText(context, `\n# ${title}`);
     printText(context, sql.trim().replace(/^/gm, "  "));
-    await answerQuery(context, QUERY_OPTIONS, sql);
+    await answerQuery(context, { timeout: "1m" }, sql);
   }
 }
 

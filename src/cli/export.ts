@@ -18,7 +18,7 @@ const FORMATS = ["parquet", "csv", "jsonl"] as const;
 
 interface ExportOptions extends JsonOptions {
   readonly format: (typeof FORMATS)[number];
-  readonly safeCsv: boolean;
+  readonly safeCsv?: boolean;
   readonly out: string;
   readonly asOf?: string;
   readonly since?: string;
@@ -29,7 +29,7 @@ export const defineExport: DefineCommand = (command, run) =>
   command
     .argument("[VIEW...]", "views of simcat_report (default: libraries, scenarios, activity)")
     .addOption(new Option("--format <FORMAT>", "the file format").choices(FORMATS).default("parquet"))
-    .option("--safe-csv", "escape CSV cells that a spreadsheet would run as a formula, with an apostrophe", false)
+    .option("--safe-csv", "escape CSV cells that a spreadsheet would run as a formula, with an apostrophe")
     .option("--out <DIR>", "the directory to write to; it is created", parseText, "simcat-export")
     .option("--as-of <MOMENT>", "as the organization was then, such as 2026-07-01 or 2026-07-01T12:00:00Z")
     .option("--since <MOMENT>", "only rows that were stored or seen since then; 7d is seven days ago")
@@ -61,7 +61,7 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
 }
 
 /** Each format is imported when it is used. @throws UsageError for --safe-csv with another format than CSV */
-async function loadFormat({ format, safeCsv }: ExportOptions): Promise<ExportFormat> {
+async function loadFormat({ format, safeCsv = false }: ExportOptions): Promise<ExportFormat> {
   if (safeCsv && format !== "csv") throw new UsageError("--safe-csv needs --format csv");
   if (format === "parquet") return (await import("../export/parquet-format.ts")).parquetFormat;
   return format === "csv" ? csvFormat(safeCsv) : jsonlFormat;

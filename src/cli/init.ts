@@ -19,7 +19,7 @@ interface InitOptions {
   readonly baseUrl?: string;
   readonly apiKey?: string;
   readonly databaseUrl?: string;
-  readonly force: boolean;
+  readonly force?: boolean;
 }
 
 export const defineInit: DefineCommand = (command, run) =>
@@ -27,7 +27,7 @@ export const defineInit: DefineCommand = (command, run) =>
     .option("--base-url <URL>", "the service's base URL (default: SIMCAT_BASE_URL, or asked)")
     .option("--api-key <KEY>", "the API key (default: SIMCAT_API_KEY, or asked without showing it)")
     .option("--database-url <URL>", 'a Postgres; "" is an embedded one, for trials (default: DATABASE_URL, or asked)')
-    .option("--force", "replace these settings in an existing .env; its other lines stay", false)
+    .option("--force", "replace these settings in an existing .env; its other lines stay")
     .action(run(init));
 
 /** The settings that are asked for. A secret is not shown. */

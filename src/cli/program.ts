@@ -1,5 +1,5 @@
 import { WriteStream } from "node:tty";
-import { Command, CommanderError, Help, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import type { Environment } from "../config/readers.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import type { Action, ActionRunner } from "./command.ts";
@@ -180,7 +180,6 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
       // Only one command's options are known.
       showGlobalOptions: true,
       minWidthToWrap: 10,
-      optionDescription: describeOption,
       subcommandTerm: (one) => one.name(),
     })
     .showSuggestionAfterError()
@@ -200,11 +199,6 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     }
   }
   return program;
-}
-
-/** Omits `(default: false)` from the help of a flag. */
-function describeOption(option: Option): string {
-  return option.isBoolean() ? option.description : new Help().optionDescription(option);
 }
 
 type GlobalOptions = { readonly quiet?: boolean; readonly verbose?: boolean; readonly color: string };

@@ -12,20 +12,20 @@ import { loadSettings } from "./settings.ts";
 
 interface PruneOptions extends JsonOptions {
   readonly olderThan?: string;
-  readonly events: boolean;
-  readonly dryRun: boolean;
+  readonly events?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export const definePrune: DefineCommand = (command, run) =>
   command
     .option("--older-than <DURATION>", "the minimum age of what is deleted, such as 90d (default: SIMCAT_KEEP_HISTORY)")
-    .option("--events", "also delete the events before then (by default they are kept, and so are all counts)", false)
-    .option("-n, --dry-run", "only print the numbers", false)
+    .option("--events", "also delete the events before then (by default they are kept, and so are all counts)")
+    .option("-n, --dry-run", "only print the numbers")
     .addOption(jsonOption())
     .action(run(pruneHistory));
 
 async function pruneHistory(context: Context, options: PruneOptions): Promise<void> {
-  const { olderThan, json, dryRun } = options;
+  const { olderThan, json } = options;
   const optionMs = olderThan === undefined ? null : parseDurationOption("--older-than", olderThan, "90d, 36h or 2000m");
   const config = loadSettings(context, { service: false, database: true, whole: true });
   const ageMs = optionMs ?? config.keepHistoryMs;
@@ -37,11 +37,12 @@ async function pruneHistory(context: Context, options: PruneOptions): Promise<vo
   }
   const report = await withDatabase(context, config, "require", (pool) => pruneOrCount(context, pool, ageMs, options));
   if (json) printJson(context, report);
-  else printResult(context, !dryRun, formatPrune(report));
+  else printResult(context, !report.dry_run, formatPrune(report));
 }
 
 /** Prunes, or counts the rows. The result is the document of `--json`. */
-async function pruneOrCount(context: Context, pool: Pool, ageMs: number, { events, dryRun }: PruneOptions) {
+async function pruneOrCount(context: Context, pool: Pool, ageMs: number, options: PruneOptions) {
+  const { events = false, dryRun = false } = options;
   const { terminal, draw, stop } = context;
   const line = createStatusLine(terminal.isErr ? { terminal, draw } : null, () => {});
   const plan = await planPrune(pool, ageMs, events, stop);

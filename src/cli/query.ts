@@ -15,15 +15,15 @@ import { loadSettings } from "./settings.ts";
 
 /** The options of a command that prints the rows of a query. */
 export interface RowOptions extends JsonOptions {
-  readonly csv: boolean;
-  readonly jsonl: boolean;
+  readonly csv?: boolean;
+  readonly jsonl?: boolean;
 }
 
 export const withRowOptions = (command: Command): Command =>
   command
-    .addOption(new Option("--csv", "print CSV").default(false).conflicts(["json", "jsonl"]))
+    .addOption(new Option("--csv", "print CSV").conflicts(["json", "jsonl"]))
     .addOption(jsonOption().conflicts("jsonl"))
-    .addOption(new Option("--jsonl", "print one JSON object in each line").default(false));
+    .addOption(new Option("--jsonl", "print one JSON object in each line"));
 
 /**
  * A table for people, unless an option names another format. `spare`: the columns that the table of a question of simcat's own may
@@ -31,7 +31,7 @@ export const withRowOptions = (command: Command): Command =>
  */
 export function printerOf(
   context: Context,
-  { csv, json, jsonl }: RowOptions,
+  { csv, json = false, jsonl }: RowOptions,
   spare?: Readonly<Record<string, number>>,
 ): Question["openPrinter"] {
   const { print } = context;

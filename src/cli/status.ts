@@ -20,7 +20,7 @@ interface WatchOptions extends JsonOptions {
 export const defineStatus: DefineCommand = (command, run) =>
   command
     .addOption(jsonOption())
-    .option("-w, --watch", "show it again every two seconds, until Ctrl-C", false)
+    .option("-w, --watch", "show it again every two seconds, until Ctrl-C")
     .action(run(status));
 
 /** Exits with 0, whatever the state is. */

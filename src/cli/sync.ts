@@ -20,7 +20,7 @@ import { showProgress, toAll, withWatchedService } from "./show-progress.ts";
 import { createSender } from "./webhook.ts";
 
 interface RunOptions extends SelectionOptions {
-  readonly allowRemovals: boolean;
+  readonly allowRemovals?: boolean;
   /** Of a sync. */
   readonly dryRun?: boolean;
   /** Of a backfill: start over instead of continuing an interrupted one. */
@@ -33,19 +33,17 @@ const withRunOptions = (command: Command): Command =>
     .addOption(libraryOption())
     .addOption(ownerOption())
     .addOption(sliceOption())
-    .option("--allow-removals", "mark removals that a guard would hold", false)
+    .option("--allow-removals", "mark removals that a guard would hold")
     .addOption(jsonOption());
 
 export const defineSync: DefineCommand = (command, run) =>
-  withRunOptions(command.option("-n, --dry-run", "print what a run would do and why; write nothing", false)).action(
-    run(sync),
-  );
+  withRunOptions(command.option("-n, --dry-run", "print what a run would do and why; write nothing")).action(run(sync));
 
 export const sync = (context: Context, options: RunOptions): Promise<number> =>
   options.dryRun ? printPlan(context, options) : runOnce(context, "sync", options);
 
 export const defineBackfill: DefineCommand = (command, run) =>
-  withRunOptions(command.option("--restart", "start over instead of continuing, and compare every row", false)).action(
+  withRunOptions(command.option("--restart", "start over instead of continuing, and compare every row")).action(
     run(backfill),
   );
 
@@ -54,7 +52,7 @@ export const backfill = (context: Context, options: RunOptions): Promise<number>
 
 /** `sync` and `backfill`: performs one run, shows its progress and prints its summary. */
 async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
-  const { allowRemovals, restart = false, json } = options;
+  const { allowRemovals = false, restart = false, json } = options;
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
   const { result, sender } = await withDatabase(context, config, "migrate", async (pool) => {
@@ -103,7 +101,7 @@ async function printPlan(context: Context, options: RunOptions): Promise<number>
   const { config, selection } = loadSelection(context, options);
   const plan = (pool: Pool | null, clock: DatabaseClock) =>
     withWatchedService(context, config, (service) => {
-      const request = { selection, allowRemovals: options.allowRemovals, backfillSince: null };
+      const request = { selection, allowRemovals: options.allowRemovals === true, backfillSince: null };
       return planRun({ service, clock, pool, settings: config }, request, context.stop);
     });
   const isMissing = (await findMissingEmbedded(context, config)) !== null;
