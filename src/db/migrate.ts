@@ -113,7 +113,7 @@ async function saveMigration(connection: Connection, { hash, folderMillis }: Mig
 
 /** @throws ConfigurationError if anything but a view or a function is missing */
 async function readMissingViews(connection: Connection, views: Views): Promise<readonly ViewFile[]> {
-  const missing = await readMissingObjects(connection, views);
+  const missing = await readMissingObjects(connection, views.files);
   if (missing.names.length === missing.views.length) return missing.views;
   throw missingError(missing);
 }

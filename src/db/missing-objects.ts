@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ConfigurationError } from "../errors.ts";
 import type { Connection } from "./connect.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
-import type { Views } from "./views.ts";
+import type { ViewFile } from "./views.ts";
 
 /** Objects that the applied migrations created and that are missing. */
 type MissingObjects = Awaited<ReturnType<typeof readMissingObjects>>;
@@ -34,7 +34,7 @@ export async function readObjectNames(connection: Connection): Promise<ReadonlyS
  * Compares a database that has all migrations with the views and with migrations/meta/_objects.json: for each object of the
  * tables the statement that creates it again, or null for a table or a column, whose rows are lost.
  */
-export async function readMissingObjects(connection: Connection, { files }: Views) {
+export async function readMissingObjects(connection: Connection, files: readonly ViewFile[]) {
   const found = await readObjectNames(connection);
   const objects: [name: string, statement: string | null][] = Object.entries(
     JSON.parse(await readFile(join(MIGRATIONS_FOLDER, "meta/_objects.json"), "utf8")),
@@ -61,7 +61,7 @@ export async function readMissingObjects(connection: Connection, { files }: View
 
 /** @throws ConfigurationError if a table or a column is missing. Waits for no lock. */
 export async function assertTables(connection: Connection): Promise<void> {
-  const missing = await readMissingObjects(connection, { files: [], changedAt: 0 });
+  const missing = await readMissingObjects(connection, []);
   if (missing.hasLostRows) throw missingError(missing);
 }
 

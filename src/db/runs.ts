@@ -54,13 +54,12 @@ interface RunStart extends RunRequest {
 
 const INSERT_RUN = statement(`
 INSERT INTO simcat.sync_runs (kind, trigger, scope, allow_removals, restart, backfill_since, status, version)
-VALUES ($kind, $trigger, $scope, $allowRemovals, $restart, to_timestamp($since::float8), 'running', $version)
+VALUES ($kind, $trigger, $scope, $allowRemovals, $restart, to_timestamp($backfillSince::float8 / 1000), 'running', $version)
 RETURNING id, (SELECT extract(epoch FROM max(backfill_since)) * 1000 FROM simcat.sync_runs WHERE restart)::float8 AS "restartedAt"`);
 
 /** Writes the run's row. `restartedAt` is when the newest `--restart` of any scope before it began, in database ms. */
-export async function insertRun(connection: Connection, { selection, backfillSince, ...start }: RunStart) {
-  const since = backfillSince === null ? null : backfillSince / 1000;
-  const row = { ...start, scope: toScope(selection), since };
+export async function insertRun(connection: Connection, { selection, ...start }: RunStart) {
+  const row = { ...start, scope: toScope(selection) };
   return oneRow(await connection.query<{ id: number; restartedAt: number | null }>(INSERT_RUN(row)));
 }
 

@@ -123,8 +123,8 @@ export const MUTATIONS: readonly TestedMutation[] = [
   {
     name: "removals that are held later begin a hold of their own",
     file: "src/db/store/save-listing.ts",
-    line: "coalesce(to_timestamp($held_since::float8), now())",
-    instead: "coalesce(now(), to_timestamp($held_since::float8))",
+    line: "coalesce(to_timestamp($held_since::float8 / 1000), now())",
+    instead: "coalesce(now(), to_timestamp($held_since::float8 / 1000))",
     tests: ["test/faults/removal.test.ts"],
   },
   {

@@ -114,7 +114,7 @@ async function checkConnection(connection: Connection, where: string, config: Co
  * @throws ConfigurationError if objects are missing
  */
 async function assertSchemaComplete(connection: Connection, lacks: readonly Lack[]): Promise<void> {
-  const missing = await readMissingObjects(connection, loadSchema().views);
+  const missing = await readMissingObjects(connection, loadSchema().views.files);
   if (missing.names.length > 0) throw missingError(missing);
   if (lacks.length > 0) return;
   await connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";"));

@@ -19,13 +19,13 @@ const COUNTS = `first_seen_at < stored.held AND (first_seen_at < stored.until OR
 
 /**
  * They come from the rows and their history, so that the removals of a run that died count too. Libraries stored after
- * `$held_since` (seconds, or NULL) or since the last complete listing do not count, because they would dilute the share.
+ * `$held_since` (ms, or NULL) or since the last complete listing do not count, because they would dilute the share.
  */
 const NUMBERS = statement(`
 WITH since AS (SELECT clock_timestamp() - interval '24 hours' AS at),
 stored AS (
   SELECT coalesce(max(least(listing_as_of, finished_at)), 'infinity') AS until,
-    coalesce(to_timestamp($held_since::float8), 'infinity') AS held
+    coalesce(to_timestamp($held_since::float8 / 1000), 'infinity') AS held
   FROM simcat.sync_runs WHERE listing_complete
 ), complete AS MATERIALIZED (
   SELECT started_at, finished_at FROM simcat.sync_runs, stored WHERE listing_complete AND finished_at >= stored.until
@@ -53,17 +53,17 @@ SELECT (SELECT coalesce(max(live), 0) FROM levels)::int8 AS "peakLive",
 
 /** Returns the numbers; libraries that were first stored after `heldSince` (database ms, or null) do not count as live. */
 export async function readRemovalNumbers(connection: Connection, heldSince: number | null): Promise<RemovalNumbers> {
-  const held_since = heldSince === null ? null : heldSince / 1000;
-  return oneRow(await connection.query<RemovalNumbers & Record<string, unknown>>(NUMBERS({ held_since })));
+  const bound = NUMBERS({ held_since: heldSince });
+  return oneRow(await connection.query<RemovalNumbers & Record<string, unknown>>(bound));
 }
 
 const SELECT_OLDER =
-  "SELECT owner, library_name AS name FROM simcat.libraries WHERE removed_at IS NULL AND first_seen_at < to_timestamp($1)";
+  "SELECT owner, library_name AS name FROM simcat.libraries WHERE removed_at IS NULL AND first_seen_at < to_timestamp($1::float8 / 1000)";
 
 /** Whether a live library that was first stored before this moment, in database ms, is listed. */
 export async function listsOlder(connection: Connection, { libraries }: Listing, moment: number): Promise<boolean> {
   let isListed = false;
-  const query = { text: SELECT_OLDER, values: [moment / 1000] };
+  const query = { text: SELECT_OLDER, values: [moment] };
   await streamRows<LibraryKey & Record<string, unknown>>(connection, query, (key) => {
     isListed ||= libraries.has(key);
   });

@@ -147,19 +147,19 @@ WITH loaded AS (
 UPDATE simcat.library_sync y SET
   bookmark = CASE WHEN i.reread_reason IS NULL THEN i.listed_text ELSE y.bookmark END,
   content_hash = CASE WHEN i.reread_reason IS NULL THEN i.content_hash END,
-  bookmark_seen_at = to_timestamp(i.seen_s), settles_at = to_timestamp(i.settles_s),
-  content_read_at = to_timestamp(i.read_s), reread_reason = i.reread_reason,
-  content_as_of = least(CASE WHEN i.reread_reason IS NOT NULL THEN y.content_as_of END, to_timestamp(i.as_of_s)),
+  bookmark_seen_at = to_timestamp(i.seen_ms / 1000), settles_at = to_timestamp(i.settles_ms / 1000),
+  content_read_at = to_timestamp(i.read_ms / 1000), reread_reason = i.reread_reason,
+  content_as_of = least(CASE WHEN i.reread_reason IS NOT NULL THEN y.content_as_of END, to_timestamp(i.as_of_ms / 1000)),
   shrunk_run_id = CASE i.reread_reason WHEN 'shrunk' THEN $run_id::int8 WHEN 'rejects' THEN y.shrunk_run_id END,
   suspect_reads = i.suspect_reads, failures = 0, last_error = NULL,
   last_success_at = CASE WHEN i.reread_reason IS NULL THEN now() ELSE y.last_success_at END,
   scenario_count = coalesce(i.scenario_count, y.scenario_count), result_count = coalesce(i.result_count, y.result_count),
   last_scenario_at = CASE WHEN i.scenario_count IS NULL THEN y.last_scenario_at ELSE newest.last_modified_at END,
   last_scenario_id = CASE WHEN i.scenario_count IS NULL THEN y.last_scenario_id ELSE newest.scenario_id END
-FROM unnest($owner::text[], $library_name::text[], $listed_text::text[], $content_hash::text[], $seen_s::float8[],
-    $read_s::float8[], $as_of_s::float8[], $settles_s::float8[], $reread_reason::text[], $suspect_reads::int4[],
+FROM unnest($owner::text[], $library_name::text[], $listed_text::text[], $content_hash::text[], $seen_ms::float8[],
+    $read_ms::float8[], $as_of_ms::float8[], $settles_ms::float8[], $reread_reason::text[], $suspect_reads::int4[],
     $scenario_count::int8[], $result_count::int8[])
-  AS i(owner, library_name, listed_text, content_hash, seen_s, read_s, as_of_s, settles_s, reread_reason, suspect_reads,
+  AS i(owner, library_name, listed_text, content_hash, seen_ms, read_ms, as_of_ms, settles_ms, reread_reason, suspect_reads,
     scenario_count, result_count)
 LEFT JOIN LATERAL (
   SELECT s.last_modified_at, s.scenario_id FROM simcat.scenarios s
@@ -181,10 +181,10 @@ async function updateSync(
       ...keyArrays(batch.map(({ listed }) => listed.key)),
       listed_text: textArray(batch.map(({ listed }) => listed.lastModified)),
       content_hash: textArray(batch.map(({ contentHash }) => contentHash)),
-      seen_s: float8Array(batch.map(({ bookmarkSeenAt }) => bookmarkSeenAt / 1000)),
-      read_s: float8Array(batch.map(({ contentReadAt }) => contentReadAt / 1000)),
-      as_of_s: float8Array(batch.map(({ contentAsOf }) => (contentAsOf === null ? null : contentAsOf / 1000))),
-      settles_s: float8Array(batch.map(({ settlesAt }) => (settlesAt === null ? null : settlesAt / 1000))),
+      seen_ms: float8Array(batch.map(({ bookmarkSeenAt }) => bookmarkSeenAt)),
+      read_ms: float8Array(batch.map(({ contentReadAt }) => contentReadAt)),
+      as_of_ms: float8Array(batch.map(({ contentAsOf }) => contentAsOf)),
+      settles_ms: float8Array(batch.map(({ settlesAt }) => settlesAt)),
       reread_reason: textArray(saved.map(({ rereadReason }) => rereadReason)),
       suspect_reads: int4Array(batch.map(({ suspectReads }) => suspectReads)),
       scenario_count: int8Array(saved.map(({ scenarioCount }) => scenarioCount)),

@@ -80,10 +80,9 @@ export function createListingWriter({ lease, runId, mask }: ListingWriterTools) 
      * @throws DatabaseError if no hold could be recorded: the next run would judge the removals among the libraries that this one adds
      */
     async markRemovals({ marked, listedOnly, held, heldSince }: Removals): Promise<number> {
-      const held_since = heldSince === null ? null : heldSince / 1000;
       const holding = { operation: "recording that removals are held" };
       const holds = await save(held, holding, "recording that its removal is held", (connection, keys) =>
-        connection.query(HOLD({ ...keyArrays(keys), held_since })),
+        connection.query(HOLD({ ...keyArrays(keys), held_since: heldSince })),
       );
       const [refused] = failed.values();
       if (refused !== undefined && holds.length === 0 && heldSince === null)
@@ -107,8 +106,7 @@ export function createListingWriter({ lease, runId, mask }: ListingWriterTools) 
 
     /** Saves a listing. @returns why the database refused its rejects; null if it did not */
     async saveListing(changes: ListingChanges): Promise<string | null> {
-      const { rejects, isOver } = changes;
-      const seen_at = changes.seenAt / 1000;
+      const { rejects, isOver, seenAt: seen_at } = changes;
       const options = { operation: "recording the listing" };
       await save(changes.newDates, options, options.operation, (connection, some) => {
         const listed_text = textArray(some.map(({ lastModified }) => lastModified));
@@ -144,7 +142,7 @@ function* inBatches<T>(items: Iterable<T>, size: number): Generator<readonly T[]
 /** A new text unsettles the bookmark, even if this run dies and the next listing shows the old text again. */
 const UPSERT_LISTED = statement(`
 INSERT INTO simcat.library_sync AS y (owner, library_name, listed_text, bookmark_seen_at, first_listed_at)
-SELECT owner, library_name, listed_text, to_timestamp($seen_at::float8), now()
+SELECT owner, library_name, listed_text, to_timestamp($seen_at::float8 / 1000), now()
 FROM unnest($owner::text[], $library_name::text[], $listed_text::text[]) AS i(owner, library_name, listed_text)
 ON CONFLICT (owner, library_name) DO UPDATE
   SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,
@@ -181,7 +179,7 @@ export const REMOVE_LIBRARIES = moveLibraries(
 );
 export const RESTORE_LIBRARIES = moveLibraries(
   "returned",
-  "reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($seen_at::float8)",
+  "reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($seen_at::float8 / 1000)",
 );
 
 const FORGET = statement(`DELETE FROM simcat.library_sync y USING ${ofKeys("y")}`);
@@ -190,7 +188,7 @@ const RESOLVE_REJECTS = statement(`
 UPDATE simcat.rejects r SET resolved_at = now() FROM ${ofKeys("r")} AND r.resolved_at IS NULL`);
 
 const HOLD = statement(`
-UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($held_since::float8), now())
+UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($held_since::float8 / 1000), now())
 FROM ${ofKeys("y")}`);
 
 const END_HOLDS = statement(`UPDATE simcat.library_sync y SET removal_held_at = NULL FROM ${ofKeys("y")}`);

@@ -25,7 +25,7 @@ ON CONFLICT (fingerprint) DO UPDATE
   SET run_id = excluded.run_id, last_seen_at = excluded.last_seen_at, reason = excluded.reason, resolved_at = NULL`);
 
 const COUNT_LISTING_REJECTS = statement(`
-SELECT count(*) AS open, count(*) FILTER (WHERE last_seen_at >= to_timestamp($since::float8)) AS later FROM simcat.rejects
+SELECT count(*) AS open, count(*) FILTER (WHERE last_seen_at >= to_timestamp($since::float8 / 1000)) AS later FROM simcat.rejects
 WHERE resolved_at IS NULL AND kind = 'listing'`);
 
 const SELECT_LISTING_REJECTS = statement(`
@@ -51,7 +51,7 @@ export async function countListingRejects(
   connection: Connection,
   since: number,
 ): Promise<{ open: number; later: number }> {
-  const rows = await connection.query<{ open: number; later: number }>(COUNT_LISTING_REJECTS({ since: since / 1000 }));
+  const rows = await connection.query<{ open: number; later: number }>(COUNT_LISTING_REJECTS({ since }));
   return oneRow(rows);
 }
 
