@@ -82,12 +82,12 @@ async function checkRemovals(
   const complete = listing.incomplete === null;
   const isSlice = selection.slice !== undefined;
   const canMark = complete && !isSlice;
-  const { missing, unheld, unheldElsewhere, heldElsewhere, heldSince } = plan;
+  const { missing, missingElsewhere, heldSince } = plan;
   // A slice that shares nothing with the listing may be a small one.
   const live =
     connection !== null && isSlice && plan.live.listed === 0 ? await countLive(connection, listing) : plan.live;
   const numbers: RemovalNumbers =
-    connection !== null && canMark && missing.length + unheldElsewhere.length > 0
+    connection !== null && canMark && missing.length + missingElsewhere.length > 0
       ? await readRemovalNumbers(connection, heldSince)
       : { peakLive: plan.live.count, gone: 0, cameBack: [] };
   const facts = {
@@ -96,7 +96,7 @@ async function checkRemovals(
     liveCount: live.count,
     sharedWithLive: live.listed,
     missing: missing.length,
-    heldBefore: missing.length - unheld.length,
+    heldBefore: plan.held.length,
     removedLately: countOthers(numbers, missing),
     peakLive: numbers.peakLive,
     maxRemoved,
@@ -106,10 +106,10 @@ async function checkRemovals(
   };
   const verdict = guardRemovals(facts);
   // Removals that this run is allowed to mark do not count, as they will not in later runs.
-  const everyMissing = [...(allowRemovals ? [] : missing), ...unheldElsewhere, ...heldElsewhere];
+  const everyMissing = [...(allowRemovals ? [] : missing), ...missingElsewhere];
   const everywhere = { ...facts, missing: everyMissing.length, removedLately: countOthers(numbers, everyMissing) };
-  const isHeldElsewhere = canMark && unheldElsewhere.length > 0 && exceedsShare(everywhere);
-  const held = [...(canMark && verdict.kind === "held" ? unheld : []), ...(isHeldElsewhere ? unheldElsewhere : [])];
+  const isHeldElsewhere = canMark && missingElsewhere.length > 0 && exceedsShare(everywhere);
+  const held = [...(canMark && verdict.kind === "held" ? missing : []), ...(isHeldElsewhere ? missingElsewhere : [])];
   const [marked, listedOnly] = verdict.kind === "pass" ? [missing, plan.listedOnly] : [[], []];
   const isShared =
     connection !== null && heldSince !== null && live.listed > 0

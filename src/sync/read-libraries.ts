@@ -86,8 +86,7 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
   const findDrift = createDriftFinder(run, planned.listing.libraries);
   const { hashesTrustedSince, settings } = run;
   const { listing, listedAt, plan } = planned;
-  const unheld = new Set(plan.unheld.map(keyText));
-  const held = new Set(plan.missing.map(keyText).filter((key) => !unheld.has(key)));
+  const held = new Set(plan.held.map(keyText));
   const isListed = (key: LibraryKey) => listing.libraries.has(key);
 
   return async (action: ReadAction, signal: AbortSignal): Promise<Extract<ReadOutcome, { kind: "read" }>> => {

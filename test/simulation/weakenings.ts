@@ -28,8 +28,8 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ["overdue libraries wait for their turn", "context.fullEveryMs)) return OVERDUE;", "context.fullEveryMs));"],
     [
       "a selected run removes outside its selection",
-      "if (isUnheld) unheldElsewhere.push(key);\n          else if (isLive && !isSeenSince) heldElsewhere.push(key);\n          return;",
-      "if (isUnheld) unheldElsewhere.push(key);",
+      "missingElsewhere.push(key);\n          return;",
+      "missingElsewhere.push(key);",
     ],
   ],
   "src/db/store/save-libraries.ts": [

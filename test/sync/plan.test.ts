@@ -147,9 +147,8 @@ const NOTHING = {
   actions: [],
   skipped: { unchanged: 0, settling: 0, "backing off": 0 },
   missing: [],
-  unheld: [],
-  unheldElsewhere: [],
-  heldElsewhere: [],
+  held: [],
+  missingElsewhere: [],
   missingButCached: { count: 0, owing: 0 },
   listedOnly: [],
   newDates: [],
@@ -189,7 +188,6 @@ test("a plan lists the libraries to read, the skipped ones and the missing ones"
     ],
     skipped: { unchanged: 1, settling: 1, "backing off": 0 },
     missing: [gone.key],
-    unheld: [gone.key],
     listedOnly: [{ owner: "o", name: "never stored" }],
     newDates: [listing[2], listing[3]],
     restored: [{ owner: "o", name: "back" }],
@@ -206,9 +204,9 @@ describe("a listing that a cache stored before", () => {
   test("a library's last read does not show that it is missing, and holds no removal (fault 45)", () => {
     const readAt = SEEN + 10 * MINUTE;
     const keys = [stored("gone").key];
-    const kept = { missing: [], unheld: [], missingButCached: { count: 1, owing: 0 } };
+    const kept = { missing: [], missingButCached: { count: 1, owing: 0 } };
     expect(planAt(readAt, [], stored("gone"))).toMatchObject(kept);
-    const gone = { missing: keys, unheld: keys, missingButCached: { count: 0, owing: 0 } };
+    const gone = { missing: keys, missingButCached: { count: 0, owing: 0 } };
     expect(planAt(readAt + 1, [], stored("gone"))).toMatchObject(gone);
   });
 
@@ -242,7 +240,9 @@ describe("a listing that a cache stored before", () => {
 
 test("removals are held since the first of several holds, in any order", () => {
   const rows = [REMOVED + 1, REMOVED, REMOVED + 2].map((at, n) => stored(`held ${n}`, { removalHeldAt: at }));
-  expect(plan([], rows).heldSince).toBe(REMOVED);
+  const keys = rows.map(({ key }) => key);
+  const free = stored("free");
+  expect(plan([], [...rows, free])).toMatchObject({ heldSince: REMOVED, held: keys, missing: [...keys, free.key] });
 });
 
 test("libraries outside the selection are neither read, skipped nor missing", () => {
@@ -259,9 +259,7 @@ test("libraries outside the selection are neither read, skipped nor missing", ()
     ...NOTHING,
     actions: [{ listed: listing[1], stored: null, reason: "never read" }],
     missing: [stored("gone").key],
-    unheld: [stored("gone").key],
-    unheldElsewhere: [stored("gone too").key],
-    heldElsewhere: [stored("held").key],
+    missingElsewhere: [stored("gone too").key, stored("held").key],
     heldSince: 1,
     newDates: [listing[1]],
     witness: { owner: "o", name: "a" },

@@ -24,7 +24,7 @@ export interface Removals {
   readonly marked: readonly LibraryKey[];
   /** Libraries that were never stored: their state is deleted. */
   readonly listedOnly: readonly LibraryKey[];
-  /** Libraries whose removal is held, and since when (database ms, null for now). */
+  /** Libraries whose removal is held, some of them before this run, and since when (database ms, null for now). */
   readonly held: readonly LibraryKey[];
   readonly heldSince: number | null;
 }
@@ -189,6 +189,6 @@ UPDATE simcat.rejects r SET resolved_at = now() FROM ${ofKeys("r")} AND r.resolv
 
 const HOLD = statement(`
 UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($held_since::float8 / 1000), now())
-FROM ${ofKeys("y")}`);
+FROM ${ofKeys("y")} AND y.removal_held_at IS NULL`);
 
 const END_HOLDS = statement(`UPDATE simcat.library_sync y SET removal_held_at = NULL FROM ${ofKeys("y")}`);

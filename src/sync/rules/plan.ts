@@ -41,12 +41,10 @@ export function createPlanner(
   const live = { count: 0, listed: 0 };
   /** Live, in scope, and not listed. */
   const missing: LibraryKey[] = [];
-  /** Those of `missing` whose removal no earlier run held. */
-  const unheld: LibraryKey[] = [];
-  /** Live, out of scope, not listed, and their removal is not held. */
-  const unheldElsewhere: LibraryKey[] = [];
-  /** Live, out of scope, not listed, and their removal is held. */
-  const heldElsewhere: LibraryKey[] = [];
+  /** Those of `missing` whose removal an earlier run held. */
+  const held: LibraryKey[] = [];
+  /** Live, out of scope, and not listed. */
+  const missingElsewhere: LibraryKey[] = [];
   /** In scope and not listed by a cache, which had stored the listing before a run saw them: how many, and how many owe a read. */
   const missingButCached = { count: 0, owing: 0 };
   /** Listed by an earlier run, never stored, in scope, and not listed any more; not if a cache stored the listing before that run. */
@@ -87,18 +85,18 @@ export function createPlanner(
         /** When a run last saw it. */
         const seenAt = isLive ? stored.sync?.contentReadAt : stored.sync?.bookmarkSeenAt;
         const isSeenSince = isUnseen(seenAt ?? 0);
-        const isUnheld = isLive && !isSeenSince && heldAt === null;
         if (!isSelected(key)) {
-          if (isUnheld) unheldElsewhere.push(key);
-          else if (isLive && !isSeenSince) heldElsewhere.push(key);
+          if (isLive && !isSeenSince) missingElsewhere.push(key);
           return;
         }
-        if (isUnheld) unheld.push(key);
         if (stored.state === "removed") return;
         if (isSeenSince) {
           missingButCached.count += 1;
           if (stored.sync !== null && stored.sync.rereadReason !== null) missingButCached.owing += 1;
-        } else (isLive ? missing : listedOnly).push(key);
+          return;
+        }
+        (isLive ? missing : listedOnly).push(key);
+        if (isLive && heldAt !== null) held.push(key);
         return;
       }
       if (stored.state === "removed" && isUnseen(stored.removedAt)) {
@@ -133,9 +131,8 @@ export function createPlanner(
         },
         skipped,
         missing,
-        unheld,
-        unheldElsewhere,
-        heldElsewhere,
+        held,
+        missingElsewhere,
         missingButCached,
         listedOnly,
         /** Listed for the first time, or with another date than the last time, in scope or not. In the order of the listing. */
