@@ -18,18 +18,19 @@ export function createListingStore(parse: (source: string) => ListedLibrary) {
   const texts = createTextList(parse);
   const keys = createHashIndex();
   const objects: ListedLibrary[] = [];
+  /** Those without a source text, by index. */
   const replaced = new Map<number, ListedLibrary>();
   const others = createIdSet();
   const seeds = [randomSeed(), randomSeed()] as const;
   let length = 0;
   let elsewhere = 0;
-  /** The last result, because callers of `find` call `at` next. */
+  /** The last parsed one, because callers of `find` call `at` next. */
   let last: { readonly index: number; readonly library: ListedLibrary } | undefined;
 
   const at = (index: number) => {
-    const library = objects[index];
+    const library = replaced.get(index) ?? objects[index];
     if (library !== undefined) return library;
-    if (last?.index !== index) last = { index, library: replaced.get(index) ?? texts.at(index - MAX_OBJECTS) };
+    if (last?.index !== index) last = { index, library: texts.at(index - MAX_OBJECTS) };
     return last.library;
   };
   const find = (key: LibraryKey) =>
@@ -37,11 +38,6 @@ export function createListingStore(parse: (source: string) => ListedLibrary) {
       const { owner, name } = at(index).key;
       return owner === key.owner && name === key.name;
     });
-  const replace = (index: number, library: ListedLibrary) => {
-    if (index < MAX_OBJECTS) objects[index] = library;
-    else replaced.set(index, library);
-    last = undefined;
-  };
   /** 53 bits: among a million keys, two have the same with a probability of 1 to 18,000. */
   const wideHash = (key: LibraryKey) => hashKey(key, seeds[0]) * 2 ** 21 + (hashKey(key, seeds[1]) >>> 11);
   return {
@@ -62,7 +58,7 @@ export function createListingStore(parse: (source: string) => ListedLibrary) {
       keys.add(hashKey(library.key, seeds[0]));
       if (length < MAX_OBJECTS) objects.push(library);
       else texts.add(library.source ?? "");
-      if (library.source === null) replace(length, library);
+      if (library.source === null) replaced.set(length, library);
       length++;
     },
     /** Keeps only a hash of the key. */
@@ -72,7 +68,7 @@ export function createListingStore(parse: (source: string) => ListedLibrary) {
       others.add(hash);
       elsewhere++;
     },
-    replace,
+    replace: (index: number, library: ListedLibrary) => void replaced.set(index, library),
   };
 }
 

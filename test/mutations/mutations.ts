@@ -44,13 +44,6 @@ export const MUTATIONS: readonly TestedMutation[] = [
     tests: ["test/service/wire-scenarios.test.ts", "test/faults/long-lists.test.ts"],
   },
   {
-    name: "a replaced entry of the listing stays in the cache of the last parsed one",
-    file: "src/off-heap.ts",
-    line: "last = undefined;\n",
-    instead: "\n",
-    tests: ["test/off-heap/listing-store.test.ts"],
-  },
-  {
     name: "a library that was read after a cache stored the listing is missing",
     file: "src/sync/rules/plan.ts",
     line: "const isSeenSince = isUnseen(seenAt ?? 0);",
