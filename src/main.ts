@@ -3,7 +3,7 @@
 import { setMaxListeners } from "node:events";
 import { closeSync, readFileSync } from "node:fs";
 import type { Context } from "./cli/context.ts";
-import { StandardStream } from "./cli/standard-stream.ts";
+import { openStandardStream } from "./cli/standard-stream.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { EXIT, hasErrorCode, InterruptedError, type SignalName, STOP_SIGNALS, toError } from "./errors.ts";
 import { plural } from "./format.ts";
@@ -24,14 +24,14 @@ const OPEN_PATIENCE_MS = 2_000;
 const unread = new AbortController();
 
 /** Drops nothing, because incomplete data would look complete. Ignores a reader that closed its pipe, or a lost terminal. */
-const stdout = new StandardStream(1, (error) => {
+const stdout = openStandardStream(1, (error) => {
   const isUnread = hasErrorCode(error, "EPIPE", "ECONNRESET") || (process.stdout.isTTY && hasErrorCode(error, "EIO"));
   if (isUnread) unread.abort();
   return isUnread;
 });
 
 /** A failure is ignored, because there is no other place to report it. */
-const stderr = new StandardStream(
+const stderr = openStandardStream(
   2,
   () => true,
   (count) => {

@@ -22,81 +22,72 @@ const PATIENCE_MS = 2_000;
 /**
  * Standard output or standard error. Text is written at once, so that nothing is lost when the process exits. If the reader
  * stands still, it is kept in memory, and timers, signals and requests go on.
+ * @param formatLost returns the text that reports how many lines were dropped; without it, nothing is dropped
  */
-export class StandardStream {
-  readonly #descriptor: number;
-  readonly #isIgnored: (error: unknown) => boolean;
-  readonly #formatLost: ((lines: number) => string) | null;
-  readonly #waiting: Buffer[] = [];
+export function openStandardStream(
+  descriptor: number,
+  isIgnored: (error: unknown) => boolean,
+  formatLost: ((lines: number) => string) | null = null,
+) {
+  const waiting: Buffer[] = [];
   /** Since when text is waiting, as `performance.now()`. */
-  #waitingSince = Number.POSITIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
-  #lostLines = 0;
-  #error: OutputError | null = null;
+  let waitingSince = Number.POSITIVE_INFINITY;
+  let isRetrying = false;
+  let lostLines = 0;
+  let failure: OutputError | null = null;
 
-  /** `formatLost` returns the text that reports how many lines were dropped. Without it, nothing is dropped. */
-  constructor(
-    descriptor: number,
-    isIgnored: (error: unknown) => boolean,
-    formatLost: ((lines: number) => string) | null = null,
-  ) {
-    this.#descriptor = descriptor;
-    this.#isIgnored = isIgnored;
-    this.#formatLost = formatLost;
-  }
+  /** Throws each error once. */
+  const throwFailure = () => {
+    const error = failure;
+    failure = null;
+    if (error !== null) throw error;
+  };
+  const isDropping = () => formatLost !== null && performance.now() - waitingSince >= PATIENCE_MS;
+  const retry = () => {
+    isRetrying = false;
+    flush();
+  };
+  const flush = () => {
+    try {
+      for (let [first] = waiting; first !== undefined; [first] = waiting) {
+        const remaining = writeNow(descriptor, first);
+        if (remaining.length > 0) {
+          waiting[0] = remaining;
+          waitingSince = Math.min(waitingSince, performance.now());
+          if (!isRetrying) setTimeout(retry, FULL_PIPE_PAUSE_MS).unref();
+          isRetrying = true;
+          return;
+        }
+        waiting.shift();
+      }
+    } catch (error) {
+      waiting.length = 0;
+      const message = `standard output cannot be written: ${toError(error).message}`;
+      if (!isIgnored(error)) failure = new OutputError(message, { cause: error });
+    }
+    waitingSince = Number.POSITIVE_INFINITY;
+    if (lostLines === 0 || formatLost === null) return;
+    const report = formatLost(lostLines);
+    lostLines = 0;
+    write(report);
+  };
 
   /** @throws OutputError if this text, or earlier text that had to wait, cannot be written */
-  write(text: string): void {
-    if (this.#isDropping()) {
-      this.#lostLines += text.split("\n").length - 1;
+  function write(text: string): void {
+    if (isDropping()) {
+      lostLines += text.split("\n").length - 1;
       return;
     }
-    this.#waiting.push(Buffer.from(text));
-    this.#flush();
-    this.#throwError();
+    waiting.push(Buffer.from(text));
+    flush();
+    throwFailure();
   }
 
   /** Waits until all text is written or text is dropped. @throws OutputError, or the signal's reason */
-  async drain(signal: AbortSignal): Promise<void> {
-    while (this.#waiting.length > 0 && !this.#isDropping()) await sleep(FULL_PIPE_PAUSE_MS, signal);
-    this.#throwError();
+  async function drain(signal: AbortSignal): Promise<void> {
+    while (waiting.length > 0 && !isDropping()) await sleep(FULL_PIPE_PAUSE_MS, signal);
+    throwFailure();
   }
 
-  /** Throws each error once. */
-  #throwError(): void {
-    const error = this.#error;
-    this.#error = null;
-    if (error !== null) throw error;
-  }
-
-  #isDropping(): boolean {
-    return this.#formatLost !== null && performance.now() - this.#waitingSince >= PATIENCE_MS;
-  }
-
-  #flush(): void {
-    try {
-      for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-        const remaining = writeNow(this.#descriptor, first);
-        if (remaining.length > 0) {
-          this.#waiting[0] = remaining;
-          this.#waitingSince = Math.min(this.#waitingSince, performance.now());
-          this.#timer ??= setTimeout(() => {
-            this.#timer = undefined;
-            this.#flush();
-          }, FULL_PIPE_PAUSE_MS).unref();
-          return;
-        }
-        this.#waiting.shift();
-      }
-    } catch (error) {
-      this.#waiting.length = 0;
-      const message = `standard output cannot be written: ${toError(error).message}`;
-      if (!this.#isIgnored(error)) this.#error = new OutputError(message, { cause: error });
-    }
-    this.#waitingSince = Number.POSITIVE_INFINITY;
-    if (this.#lostLines === 0 || this.#formatLost === null) return;
-    const report = this.#formatLost(this.#lostLines);
-    this.#lostLines = 0;
-    this.write(report);
-  }
+  return { write, drain };
 }

@@ -1,12 +1,12 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { StandardStream } from "../../src/cli/standard-stream.ts";
+import { openStandardStream } from "../../src/cli/standard-stream.ts";
 import { createFullPipe } from "../support/full-pipe.ts";
 
 function openStream(path: string, formatLost?: (lines: number) => string) {
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
   onTestFinished(() => closeSync(descriptor));
-  return new StandardStream(descriptor, () => false, formatLost);
+  return openStandardStream(descriptor, () => false, formatLost);
 }
 
 const never = new AbortController().signal;
