@@ -23,7 +23,7 @@ import { outcomeOfError, type RunOutcome, RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
 import {
   COMPARED_RUNS,
-  isIdle,
+  isIdleByDates,
   warnOfFutureDays,
   warnOfIdleRuns,
   warnOfListing,
@@ -126,7 +126,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   }
 
   warnOfReading(totals, run.parsers);
-  if (request.kind === "sync" && isWhole && isIdle(totals.counts)) {
+  if (request.kind === "sync" && isWhole && isIdleByDates(totals)) {
     const readCounts = (connection: Connection) => readSyncCounts(connection, COMPARED_RUNS);
     warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", readCounts, lease.lost));
   }

@@ -1,3 +1,4 @@
+import { sum } from "d3-array";
 import type { LibraryCounts } from "../db/runs.ts";
 import { formatCount, formatElapsed, formatLibraries, plural } from "../format.ts";
 import type { ValueParsers } from "../parse-values.ts";
@@ -90,8 +91,15 @@ const MIN_IDLE_RUNS = 3;
 /** How many earlier runs the warning counts at most. */
 export const COMPARED_RUNS = 100;
 
+/** Why a library is read whose date does not show that it is unchanged. */
+const DATE_REASONS = ["no listed date", "listed date changed", "not settled yet"] as const;
+
+/** Whether this run read nine in ten libraries because of their dates, and found nothing changed. */
+export const isIdleByDates = ({ counts, reasons }: RunTotals) =>
+  isIdle({ ...counts, librariesRead: sum(DATE_REASONS, (reason) => reasons[reason] ?? 0) });
+
 /** Whether a run read nine in ten libraries and found nothing changed. */
-export function isIdle({ librariesListed, librariesRead, librariesChanged }: LibraryCounts): boolean {
+function isIdle({ librariesListed, librariesRead, librariesChanged }: LibraryCounts): boolean {
   return librariesListed >= MIN_IDLE_LIBRARIES && librariesRead * 10 >= librariesListed * 9 && librariesChanged === 0;
 }
 

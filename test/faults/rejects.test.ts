@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { MockLibrary, MockScenario } from "../support/mock/library.ts";
-import { library, NEWER, scenario } from "../support/organization.ts";
+import { changeAll, library, NEWER, numbered, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
 const list = ({ service }: Fixture, scenarios: readonly MockScenario[], name = "Fire"): void => {
@@ -60,6 +60,23 @@ test("a reject is one row: kept while it lasts, resolved when fixed, reopened wh
   list(made, bad);
   expect((await made.call(["backfill"])).code).toBe(2);
   expect(await rows()).toEqual(["1 of run 5 seen again open"]);
+});
+
+test("rejects in every library say nothing about its date, a missing date does (fault 319)", async () => {
+  const bad = [scenario(1), raw('{"scenarioId":"2"}')];
+  const made = await fixture(numbered(10).map((one) => ({ ...one, scenarios: bad })));
+  const warnings = async () => {
+    let codes: unknown;
+    for (let run = 1; run <= 4; run++) {
+      const { stdout } = await made.call(["sync", "--json"]);
+      codes = JSON.parse(stdout).warnings.map(({ code }: { code: string }) => code);
+    }
+    return codes;
+  };
+
+  expect(await warnings()).toEqual([]);
+  changeAll(made.service, { lastModified: null });
+  expect(await warnings()).toEqual(["dates_untrustworthy"]);
 });
 
 test("up to 100 rejects of a library are kept, all are counted, and a fix resolves all (fault 36)", async () => {
