@@ -93,14 +93,14 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   const { listing, plan, verdict, removals } = planned;
   totals.counts.librariesListed = listing.libraries.length + listing.libraries.elsewhere;
-  totals.addRejects(listing.rejects);
-  // Those that name no library form one group.
-  for (const rejects of group(listing.rejects, ({ key }) => key && keyText(key)).values())
-    onEvent({ kind: "rejected", key: rejects[0]?.key ?? null, rejects });
   totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
   warnOfListing(totals, planned);
   const held = verdict.kind === "held" ? verdict : null;
   if (held?.rule === "nothing_shared") return { status: "held", message: held.message, error: null };
+  totals.addRejects(listing.rejects);
+  // Those that name no library form one group.
+  for (const rejects of group(listing.rejects, ({ key }) => key && keyText(key)).values())
+    onEvent({ kind: "rejected", key: rejects[0]?.key ?? null, rejects });
 
   if (!planned.isForeign)
     totals.listing = { complete: listing.incomplete === null && planned.asOf !== null, asOf: planned.asOf };

@@ -79,6 +79,18 @@ test("rejects in every library say nothing about its date, a missing date does (
   expect(await warnings()).toEqual(["dates_untrustworthy"]);
 });
 
+test("a listing of another organization leaves no rejects, and none are counted (fault 320)", async () => {
+  const made = await syncedFixture(numbered(10));
+  for (const { owner, name } of made.service.organization.libraries()) made.service.remove(owner, name);
+  made.service.put(library("bob", "Water"), library("bob", "Wind", { entryFields: { lastModified: 5 } }));
+
+  const ended = await made.call(["sync", "--json"]);
+
+  expect(JSON.parse(ended.stdout)).toMatchObject({ status: "held", libraries_listed: 2, rejects: 0, reject_codes: {} });
+  expect(logLines(ended).filter(({ code }) => code === "rejects")).toEqual([]);
+  expect(await open(made)).toEqual([]);
+});
+
 test("up to 100 rejects of a library are kept, all are counted, and a fix resolves all (fault 36)", async () => {
   const bad = (from: number) => Array.from({ length: 250 }, (_, at) => raw(`{"scenarioId":"${from + at}"}`));
   // Equal ones are kept once.
