@@ -34,9 +34,9 @@ export function formatSummary(summary: RunSummary, look = PLAIN): string {
   if (failures.length > MAX_FAILURES)
     lines.push(`  failed     … and ${formatCount(failures.length - MAX_FAILURES)} more; see: simcat status`);
   if (failures.length > 0)
-    lines.push("             their stored rows are unchanged; they are read again, see: simcat status");
+    lines.push("             their stored content stays; they are read again, see: simcat status");
   if (counts.rejects > 0) {
-    lines.push(`  rejects    ${formatCounts(rejects)}; all valid items are stored; see: simcat status`);
+    lines.push(`  rejects    ${formatCounts(rejects)}; see: simcat status`);
   }
   for (const { key, message } of warnings) {
     lines.push(`  warning    ${key ? `${printable(formatKey(key))}: ` : ""}${printable(message)}`);

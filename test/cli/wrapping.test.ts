@@ -22,7 +22,7 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
   expect(lines).toEqual(expect.arrayContaining([expect.stringContaining(`${url};`)]));
   expect(lines).toEqual(
     expect.arrayContaining([
-      "             their stored rows are unchanged; they are read",
+      "             their stored content stays; they are read",
       "             again, see: simcat status",
     ]),
   );

@@ -226,6 +226,30 @@ test("a staged list drifts like a list in memory and leaves the staging table em
   expect(await made.query("SELECT FROM simcat.scenario_staging")).toEqual([]);
 });
 
+test("a summary claims of failed libraries only that their content stays (fault 321)", async () => {
+  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] }), library("alice", "Water")]);
+  made.service.remove("alice", "Water");
+  await made.call(["sync", "--allow-removals"]);
+  relist(made, "Fire", [
+    ...idsTo(3).map(without("isResult")),
+    scenario(4),
+    scenario(0, { source: '{"scenarioId":"x"}' }),
+  ]);
+  made.service.put(library("alice", "Water"));
+  made.service.always({ operation: "metadata", library: "Water" }, { kind: "status", status: 403 });
+
+  const { stdout } = await made.call(["sync"]);
+
+  expect(stdout.split("\n").slice(-3)).toEqual([
+    "             their stored content stays; they are read again, see: simcat status",
+    "  rejects    1 wrong_type; see: simcat status",
+    "",
+  ]);
+  const rows = `SELECT library_name, removed_at IS NULL FROM simcat.libraries
+    UNION ALL SELECT scenario_id::text, true FROM simcat.scenarios WHERE scenario_id = 4`;
+  expect(await made.lines(rows)).toEqual(["Fire true", "Water true"]);
+});
+
 test("the rejects of a drifted list are kept, and its item is counted once", async () => {
   const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2, 3] })]);
   relist(made, "Fire", [...idsTo(3).map(without("isResult")), scenario(0, { source: '{"scenarioId":"x"}' })]);
