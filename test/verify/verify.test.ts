@@ -281,7 +281,7 @@ describe("a library that differs", () => {
     ]);
   });
 
-  test("is fixed by the command in the hint", async () => {
+  test("is fixed by the command in the hint, which blames no date for it (fault 322)", async () => {
     const sides = await stored([library("o", 'it\'s 50% "done"', { scenarios: [1] })]);
     await sides.query("UPDATE simcat.scenarios SET scenario_name = 'x'");
     await sides.query("UPDATE simcat.libraries SET description = 'x'");
@@ -289,6 +289,8 @@ describe("a library that differs", () => {
     expect(stdout).toContain(`to do      simcat backfill --restart --library 'o/it'\\''s 50%25 "done"'`);
 
     await sides.call(["backfill", "--restart", "--library", 'o/it\'s 50%25 "done"']);
+    const counts = "SELECT libraries_changed, silent_changes FROM simcat.sync_runs ORDER BY id DESC LIMIT 1";
+    expect(await sides.lines(counts)).toEqual(["1 0"]);
     expect((await verify(sides)).code).toBe(0);
   });
 });

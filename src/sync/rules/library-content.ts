@@ -81,9 +81,14 @@ function seenAt(
   });
 }
 
-/** A forced or full read of a library with a settled date: if its content differs, the service did not date the change. */
-export function isSilent({ stored, reason }: ReadAction): boolean {
-  return (reason === "forced" || reason === "due for a full read") && stored?.sync != null && isSettled(stored.sync);
+/**
+ * Whether a forced or full read of a library with a settled date received other content: the service did not date the change. If it
+ * received the same, another program had altered the rows.
+ */
+export function isSilent({ stored, reason }: ReadAction, { contentHash }: LibraryContent): boolean {
+  const sync = stored?.sync ?? null;
+  const isFull = reason === "forced" || reason === "due for a full read";
+  return isFull && sync !== null && isSettled(sync) && sync.contentHash !== contentHash;
 }
 
 /** An absent, null or empty name counts as the requested one. */
