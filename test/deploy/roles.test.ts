@@ -236,7 +236,7 @@ describe("the reader", () => {
     };
     const held = await explain("bob/Water", reader);
     const fullyHeld = await explain("bob/Water", migrator);
-    expect(held.text).toContain("It will not be read: the last listing lacks it. A guard has held its removal since");
+    expect(held.text).toContain("It will not be read while the listing lacks it. A guard has held its removal since");
     expect(held).toMatchObject({ removal_held_at: fullyHeld.removal_held_at, verdict: { reason: "removal held" } });
     expect((await explain("zoe/Broken", migrator)).text).toMatch(/listed date +"/);
     const failing = await explain("zoe/Broken", reader);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { waitingRun } from "../process/waiting-run.ts";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
+import { NEWER } from "../support/organization.ts";
 import { drop, libraries, live, put } from "./removals.ts";
 
 /** The service replaces 20 of alice's 21 libraries with 60 of bob's. */
@@ -37,6 +38,20 @@ test("verify advises --allow-removals for held removals, and its advice helps (f
 
   expect((await made.call(["sync", "--allow-removals"])).code).toBe(0);
   expect(await advice()).toEqual([0]);
+});
+
+test("a held library that a cache lists is read, and explain does not deny it (fault 323)", async () => {
+  const made = await syncedFixture(libraries("alice", 0, 10));
+  drop(made, "alice", 0, 5);
+  expect((await made.call(["sync"])).code).toBe(3);
+  put(made, "alice", 0, 5);
+  made.service.change("alice", "lib 0", { lastModified: NEWER });
+  made.service.always({ operation: "listing" }, { kind: "headers", set: { age: "1" } });
+  expect((await made.call(["sync"])).stdout).toContain("1 read, 9 skipped, 1 changed");
+
+  const { stdout } = await made.call(["explain", "alice/lib 0"]);
+
+  expect(stdout.split("\n")[1]).toMatch(/^It will not be read while the listing lacks it\. .* not only a cache/);
 });
 
 test("a held run that is interrupted while reading has recorded its hold (fault 49)", async () => {
