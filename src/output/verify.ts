@@ -58,9 +58,10 @@ function formatResult({ agrees, differences, unread, rejected }: VerifyReport): 
   return found.filter((text) => text !== "").join(", ") || "the listing is incomplete";
 }
 
-/** Listed libraries that were compared completely and agree. */
+/** Listed libraries that were compared completely and agree. An unaddressable one does not count as listed. */
 function countAgreeing({ listed, differences, unread, rejected }: VerifyReport): number {
-  const others = [...differences.filter(({ kind }) => kind !== "unlisted"), ...unread, ...rejected];
+  const incomplete = rejected.filter(({ code }) => code !== "unaddressable");
+  const others = [...differences.filter(({ kind }) => kind !== "unlisted"), ...unread, ...incomplete];
   return Math.max(0, listed - new Set(others.flatMap(({ key }) => (key === null ? [] : keyText(key)))).size);
 }
 

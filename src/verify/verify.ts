@@ -115,7 +115,7 @@ async function compareSides(
    */
   const rejected = listing.rejects
     .filter(({ key, code }) => (key === null || isInScope(key)) && code !== "paged_answer")
-    .map(({ key, reason }) => ({ key, count: 1, reason }));
+    .map(({ key, code, reason }) => ({ key, code, count: 1, reason }));
   /** Compared scenarios. */
   let scenarios = 0;
   /** For how long a cache had held the oldest answer, in ms; 0 when the service itself answered, infinite if that is unknown. */
@@ -155,7 +155,7 @@ async function compareSides(
     if (difference !== null)
       differences.push({ ...difference, remedy: remedyFor(listed, row, read, now, settings), removalHeldAt: null });
     const [first] = read.rejects;
-    if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });
+    if (first !== undefined) rejected.push({ key, code: first.code, count: read.rejects.length, reason: first.reason });
     onEvent({ kind: "stored", key });
   };
   const fail = async (key: LibraryKey, row: StoredLibrary, error: unknown) => {

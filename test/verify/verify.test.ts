@@ -345,6 +345,15 @@ test("a list too long to be held is compared in parts, to the last item", async 
   expect(out.rejects).toEqual([]);
 });
 
+test("an entry that cannot be requested takes none away from those that agree (fault 324)", async () => {
+  const sides = await stored([library("o", "a"), library("o", "b")]);
+  sides.service.always({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { libraryName: ".." } });
+
+  const { out } = await verifyJson(sides);
+
+  expect(out).toMatchObject({ libraries_listed: 2, libraries_agreeing: 2, rejects: [{ library: ".." }] });
+});
+
 test("two contradicting items of a long list are rejected and no difference (fault 253)", async () => {
   const pad = "y".repeat(200);
   const items = Array.from({ length: 6_000 }, (_, at) => `{"scenarioId": ${at + 1}, "x": 1, "y": "${pad}"}`);
