@@ -60,7 +60,7 @@ export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict, isVerbo
     ...format("reject", rejects, (count) => plural(count, "item")),
     ...(plan.incomplete === null ? [] : [`  ${plan.incomplete}; nothing would be marked as removed`]),
     ...(plan.held === null ? [] : [`  held: ${plan.held}`]),
-    ...(isCut ? ["  simcat sync --dry-run --verbose lists each of them"] : []),
+    ...(isCut ? ["  with --verbose, each of them is listed"] : []),
     `a run would send ${plural(plan.requests, "request")} for content, and the requests for the listing`,
   ];
   return lines.join("\n");

@@ -53,7 +53,7 @@ export async function assertKnown(asked: Selection, sources: KnownSources, signa
   const suggested = shown.map(({ text, search }) => text + suggest(search.words()));
   const more = searches.length > MAX_SUGGESTED ? [`and ${formatCount(searches.length - MAX_SUGGESTED)} more`] : [];
   const hint = shown.every(({ search }) => search.words().length === 0)
-    ? "simcat libraries lists the known ones"
+    ? "simcat libraries lists those of the copy"
     : null;
   throw new UsageError([...suggested, ...more].join("; "), { hint });
 }

@@ -200,7 +200,7 @@ function considersDown(summary: string, last: ContentError): SourceUnavailableEr
 
 function refusedMidway(error: ContentError): UnauthorizedError {
   return new UnauthorizedError(
-    "the service refused the key in the middle of the run: it was revoked or has expired. The libraries read until then are stored; set SIMCAT_API_KEY to a valid key and run again",
+    "the service refused the key in the middle of the run: it was revoked or has expired. The libraries read until then are stored; replace the key by a valid one and run again",
     { cause: error },
   );
 }

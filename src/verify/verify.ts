@@ -162,7 +162,7 @@ async function compareSides(
     if (!(error instanceof ContentError)) throw error;
     if (error.code === "unauthorized" && (await service.confirmKey(signal)) === "refused") {
       const message =
-        "the service refused the key during the comparison: it was revoked or has expired. Set SIMCAT_API_KEY to a valid key and run simcat verify again";
+        "the service refused the key during the comparison: it was revoked or has expired. Replace the key by a valid one and run simcat verify again";
       throw new UnauthorizedError(message, { cause: error });
     }
     const failure = { key, code: error.code, message: error.message };

@@ -129,7 +129,7 @@ test.each([
   expect(stderr).toContain("argument '' is invalid. It is empty.");
 });
 
-test("sync --dry-run lists twenty libraries with one reason, and more only with --verbose (fault 169)", async () => {
+test("sync --dry-run lists twenty libraries with one reason, and more only with --verbose (faults 169 and 325)", async () => {
   const eachRead = /^ {2}read {4}alice\/Lib \d+ {2}\(never read; insert\)$/gm;
   const few = await fixture(numbered(20));
   const { code, stdout } = await few.call(["sync", "--dry-run"]);
@@ -138,10 +138,11 @@ test("sync --dry-run lists twenty libraries with one reason, and more only with 
   expect(stdout).not.toContain("--verbose");
 
   const many = await fixture(numbered(1_021));
-  expect((await many.call(["sync", "--dry-run"])).stdout.trimEnd().split("\n")).toEqual([
+  // The hint must not lose the options.
+  expect((await many.call(["sync", "--dry-run", "--owner", "alice"])).stdout.trimEnd().split("\n")).toEqual([
     "dry run: 1,021 libraries listed; nothing was written",
     "  read    1,021 libraries  (never read; insert)",
-    "  simcat sync --dry-run --verbose lists each of them",
+    "  with --verbose, each of them is listed",
     "a run would send 2,042 requests for content, and the requests for the listing",
   ]);
   expect((await many.call(["sync", "--dry-run", "--verbose"])).stdout.match(eachRead)).toHaveLength(1_021);

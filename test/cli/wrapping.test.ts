@@ -41,7 +41,7 @@ test("text on a terminal breaks between words, in a pipe not at all", async () =
     code: 64,
     screen:
       "simcat: example.user/Nothing of the kind is neither stored\n" +
-      "  nor recorded as listed; simcat libraries lists the known\n  ones\n",
+      "  nor recorded as listed; simcat libraries lists those of\n  the copy\n",
   });
   const explained = (await onTerminal("explain", NAME)).screen.split("\n").slice(1);
   expect(explained.filter((line) => widthOf(line) > 60 && !line.includes("/libs/"))).toEqual([]);

@@ -130,7 +130,7 @@ test("a run whose lease has expired is dead since an unknown time, another is at
   ]);
 });
 
-test("a failed run is shown with the first line of its error and a hint", () => {
+test("a failed run is shown with the first line of its error and a hint, also for a key in a file (fault 325)", () => {
   const error = "GET /libs answered 401; the service refused the key\nand more";
   const runs = [run(14, { status: "unauthorized", error }), run(13, { scope: { libraries: [], owners: ["o"] } })];
   expect(text({ runs }).slice(6)).toEqual([
@@ -139,9 +139,16 @@ test("a failed run is shown with the first line of its error and a hint", () => 
     " 13  sync (selected)  ok            3 h ago  12 s  2026-07-01T09:00:00Z     3      209        2       0        0",
     "run 14: GET /libs answered 401; the service refused the key",
     "",
-    "next: set SIMCAT_API_KEY to a valid key; simcat check shows whether the service accepts it",
+    "next: replace the key by a valid one; simcat check shows whether the service accepts it",
   ]);
   expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the service refused the key");
+});
+
+test("an untrusted answer may need another setting than the URL, which check names (fault 325)", () => {
+  const runs = [run(14, { status: "source_untrusted", error: "GET /libs answered with more than is accepted" })];
+  expect(text({ runs }).at(-1)).toBe(
+    "next: simcat check shows what is wrong with the answers of the service; then run simcat sync",
+  );
 });
 
 test("runs that ended with one error share a line; errors before the last good run are not repeated", () => {

@@ -45,7 +45,7 @@ test("a name that several owners have is a usage error that lists them, without 
   expect(told(await call(["explain", "Water"]))).toEqual(several);
 });
 
-test("an unknown owner or library is a usage error with suggestions and leaves no run row (fault 76)", async () => {
+test("an unknown owner or library is a usage error with suggestions and leaves no run row (faults 76 and 325)", async () => {
   const { call, lines, asked } = await fixture(ORGANIZATION);
   const expectRefused = async (args: readonly string[], message: string) =>
     expect({ args, ...told(await call(args)) }).toEqual({ args, ...refused(message) });
@@ -63,7 +63,7 @@ test("an unknown owner or library is a usage error with suggestions and leaves n
     [["sync", "--json", "--library", "alice/Fier"], fire],
     [
       ["sync", "--owner", "nobody", "--owner", "alice"],
-      "owner nobody is neither listed nor stored; simcat libraries lists the known ones",
+      "owner nobody is neither listed nor stored; simcat libraries lists those of the copy",
     ],
     [
       ["backfill", "--restart", "--library", "bob/Q1%2FQ2 5%25"],
@@ -120,7 +120,7 @@ test("says of no library that another slice has, or that is pruned, that no run 
   await expectUnrecorded("alice/Fire");
 
   async function expectUnrecorded(key: string, similar?: string): Promise<void> {
-    const hint = similar === undefined ? "; simcat libraries lists the known ones" : ` (did you mean ${similar}?)`;
+    const hint = similar === undefined ? "; simcat libraries lists those of the copy" : ` (did you mean ${similar}?)`;
     expect(told(await call(["explain", key]))).toEqual(
       refused(`${key} is neither stored nor recorded as listed${hint}`),
     );

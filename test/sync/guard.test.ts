@@ -79,7 +79,11 @@ test.each<[Partial<RemovalFacts>, string]>([
   ],
   [EMPTY, `the listing is empty, but 10 libraries are live; ${HINT}`],
   [{ ...EMPTY, rejectedCount: 3 }, `all 3 entries of the listing were rejected, but 10 libraries are live; ${HINT}`],
-])("removals are held with their numbers (%#)", (facts, message) => {
+  [
+    SLICE,
+    "the listing is empty, but 10 libraries are live; nothing was marked. If they are really gone, run simcat sync --allow-removals",
+  ],
+])("removals are held with their numbers, and a hint that helps (fault 325, %#)", (facts, message) => {
   expect(guardRemovals({ ...quiet, ...facts })).toMatchObject({ kind: "held", message });
 });
 

@@ -64,7 +64,9 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
           ? "the only entry of the listing was rejected"
           : `all ${formatCount(rejectedCount)} entries of the listing were rejected`;
     const live = plural(liveCount, "library is live", "libraries are live");
-    return held("empty_listing", `${lack}, but ${live}; nothing was marked. ${HINT}`);
+    // A slice marks none, whatever its options are.
+    const hint = facts.isSlice ? "If they are really gone, run simcat sync --allow-removals" : HINT;
+    return held("empty_listing", `${lack}, but ${live}; nothing was marked. ${hint}`);
   }
   if (facts.isSlice) return { kind: "not_judged" };
   if (allowed) return { kind: "pass" };
