@@ -37,7 +37,7 @@ SELECT f.owner, f.library_name, concat_ws(' ', l.package_name, l.package_version
     WHEN NOT f.settled THEN 'not settled yet'
     ELSE 'settled'
   END AS state
-FROM library_freshness f LEFT JOIN libraries l USING (owner, library_name)
+FROM simcat_report.library_freshness f LEFT JOIN simcat_report.libraries l USING (owner, library_name)
 WHERE cardinality($1::text[]) = 0 OR f.owner = ANY ($1)
 ORDER BY f.owner, f.library_name`;
 

@@ -89,7 +89,10 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   [/^(28P01|28000)$/, "check the user and the password in DATABASE_URL"],
   [/^3D000$/, "create that database, or correct its name in DATABASE_URL"],
   [MISSING_OBJECT, "a table, column, view or function of simcat is missing; run simcat check"],
-  [/^42501$/, "grant the missing privilege to this role (simcat check names it), then run the command again"],
+  [
+    /^42501$/,
+    "grant the missing privilege to this role (simcat check names those that a run needs), then run the command again",
+  ],
   [/^53100$/, "free space on the database's disk; the next run continues from what is stored"],
   [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],
   [

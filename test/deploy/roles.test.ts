@@ -177,7 +177,8 @@ describe("the reader", () => {
     const [listed, fullyListed] = await answers("libraries", "--json");
     expect(listed).toEqual(fullyListed);
     const writer = { ...reader, ...as("simcat_writer") };
-    const denied = "permission denied for schema simcat, line 1, column 7 (42501); it has the rights of simcat_reader";
+    const denied =
+      "permission denied for schema simcat, line 1, column 7 (42501); it takes the rights of simcat_reader";
     for (const environment of [reader, migrator, writer]) {
       expect(await callCli(["query", question], environment)).toMatchObject({ code: 0 });
       const { code, stderr } = await callCli(["query", "TABLE simcat.libraries"], environment);
@@ -217,6 +218,21 @@ describe("the reader", () => {
     // The writer itself still may read the view.
     await alter("REVOKE SELECT ON simcat_report.library_freshness FROM simcat_reader");
     expect(await completed("--owner")).toMatchObject({ code: 69, stdout: "" });
+  });
+
+  test("is not named as the cause where the views are not granted, nor is a view called missing (fault 326)", async () => {
+    const { as, alter } = await filled();
+    const writer = as("simcat_writer");
+    await alter("REVOKE USAGE ON SCHEMA simcat_report FROM simcat_writer, simcat_reader");
+    expect(await callCli(["check"], writer)).toMatchObject({ stdout: expect.stringContaining("all that a run needs") });
+    const denied =
+      "permission denied for schema simcat_report (42501); grant the missing privilege to this role (simcat check names those that a run needs)";
+    expect(await callCli(["libraries"], writer)).toMatchObject({ code: 69, stderr: expect.stringContaining(denied) });
+    const hint = "(42501); it takes the rights of simcat_reader where it can";
+    expect(await callCli(["query", "TABLE pg_authid"], writer)).toMatchObject({
+      stderr: expect.stringContaining(hint),
+    });
+    expect(await callCli(["query", "TABLE simcat.leases"], writer)).toMatchObject({ code: 0 });
   });
 
   test("explains a held removal and a library that was never stored (faults 123 and 187)", async () => {
