@@ -101,18 +101,18 @@ const WITHHELD = "one page; nothing is marked as removed while that is so";
 
 test.each([
   [{}, { result: "ok", text: "every entry can be read" }],
-  [{ libraries: listingOf([]) }, { result: "ok", text: "is empty: there is nothing to copy yet" }],
+  [{ libraries: listingOf([]) }, { result: "ok", text: "is empty" }],
   [{ incomplete: "one page" }, { result: "warn", text: "is incomplete", hint: null, details: [WITHHELD] }],
   [
     { rejects: NAMELESS, incomplete: "one page" },
     {
       result: "warn",
-      text: "2 entries cannot be stored, the others can",
+      text: "2 entries cannot be stored",
       hint: "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser",
       details: ["listing uploadUser is missing_field", "listing is bad_text", WITHHELD],
     },
   ],
-])("judges a listing, case %#", (listing, line) => {
+])("judges a listing, and claims nothing of a copy or of other entries (fault 327), case %#", (listing, line) => {
   expect(checkListing({ ...LISTING, ...listing }, { defaultOwner: null })).toMatchObject(line);
 });
 

@@ -39,14 +39,14 @@ export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "d
   if (rejects.length > 0) {
     const lacksOwner = rejects.some(({ code, path }) => code === "missing_field" && path === "uploadUser");
     const hint = "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser";
-    const text = `${plural(rejects.length, "entry cannot be stored", "entries cannot be stored")}, the others can`;
+    const text = plural(rejects.length, "entry cannot be stored", "entries cannot be stored");
     return warn("listing", text, lacksOwner && defaultOwner === null ? hint : null, [
       ...describeRejects(rejects),
       ...withheld,
     ]);
   }
   if (incomplete !== null) return warn("listing", "is incomplete", null, withheld);
-  return ok("listing", libraries.length === 0 ? "is empty: there is nothing to copy yet" : "every entry can be read");
+  return ok("listing", libraries.length === 0 ? "is empty" : "every entry can be read");
 }
 
 /** The first three rejects. */
