@@ -85,9 +85,12 @@ function isDatabaseFailure(error: unknown): boolean {
   return SQLSTATE.test(code) || NO_DESCRIPTOR.test(code) || isConnectionLost(error);
 }
 
+/** Migrations have a URL of their own if it is set. */
+const URL_NAME = "DATABASE_URL, or in DATABASE_DIRECT_URL if that is set";
+
 const HINTS: readonly (readonly [RegExp, string])[] = [
-  [/^(28P01|28000)$/, "check the user and the password in DATABASE_URL"],
-  [/^3D000$/, "create that database, or correct its name in DATABASE_URL"],
+  [/^(28P01|28000)$/, `check the user and the password in ${URL_NAME}`],
+  [/^3D000$/, `create that database, or correct its name in ${URL_NAME}`],
   [MISSING_OBJECT, "a table, column, view or function of simcat is missing; run simcat check"],
   [
     /^42501$/,
@@ -110,10 +113,10 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     "name the certificate's authority with sslrootcert=FILE in DATABASE_URL, and the host as the certificate does",
   ],
   [/^The server does not support SSL/, "switch TLS on at the server, or remove sslmode (DATABASE_URL, PGSSLMODE)"],
-  [/^(ENOTFOUND|EAI_AGAIN)$/, "check the host name in DATABASE_URL"],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, `check the host name in ${URL_NAME}`],
   [
     /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P03)$/,
-    "check that the server runs and that DATABASE_URL names it",
+    `check that the server runs, and its address in ${URL_NAME}`,
   ],
 ];
 

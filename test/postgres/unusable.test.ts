@@ -32,17 +32,17 @@ test.each([
   [
     "a host name that does not resolve",
     { hostname: "no-such-host.invalid" },
-    /^connecting to the database failed: .*(ENOTFOUND|EAI_AGAIN).*; check the host name in DATABASE_URL$/,
+    /^connecting to the database failed: .*(ENOTFOUND|EAI_AGAIN).*; check the host name in DATABASE_URL,/,
   ],
   [
     "a wrong password",
     { username: "simcat_nobody", password: "wr0ng-secret" },
-    /^connecting to the database failed: .* \((28P01|28000)\); check the user and the password in DATABASE_URL$/,
+    /^connecting to the database failed: .* \((28P01|28000)\); check the user and the password in DATABASE_URL,/,
   ],
   [
     "a database that is not there",
     { pathname: "/simcat_no_such_database" },
-    /^connecting to the database failed: database "simcat_no_such_database" does not exist \(3D000\); create that database, or correct its name in DATABASE_URL$/,
+    /^connecting to the database failed: database "simcat_no_such_database" does not exist \(3D000\); create that database, or correct its name in DATABASE_URL,/,
   ],
 ])(
   "%s ends with 69 at once, says what to fix, and sends the service no request (fault 77)",
@@ -79,6 +79,13 @@ test.each(["DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_TLS_CERT_ALTNAME_INVALID", "UNABL
     );
   },
 );
+
+test("a wrong DATABASE_DIRECT_URL is not blamed on DATABASE_URL (fault 328)", async () => {
+  const { url } = await freshTestDatabase({ empty: true });
+  const direct = elsewhere(url, { pathname: "/simcat_no_such_database" });
+  const { stderr } = await callCli(["migrate"], { DATABASE_URL: url, DATABASE_DIRECT_URL: direct });
+  expect(stderr).toContain("or correct its name in DATABASE_URL, or in DATABASE_DIRECT_URL if that is set");
+});
 
 test("a server that is down ends with 69 after some seconds of retries, without a request (fault 77)", async () => {
   const says = /^connecting to the database failed: .*ECONNREFUSED.*; check that the server runs/;

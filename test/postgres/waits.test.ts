@@ -76,7 +76,7 @@ async function serverStaysDown(): Promise<void> {
   const startedAt = performance.now();
   const ended = await running.ended;
 
-  const refused = /ECONNREFUSED.*; check that the server runs and that DATABASE_URL names it/;
+  const refused = /ECONNREFUSED.*; check that the server runs, and its address in DATABASE_URL,/;
   expect(told(ended)).toEqual(databaseFailed(refused));
   expect(performance.now() - startedAt).toBeLessThan(100_000);
   expect(ended.stdout).toMatch(/^sync database failed in /);
