@@ -248,7 +248,7 @@ function nextStep({ now, runs, liveRuns, holder, lastGoodRun, slices, failing, r
     owner === null || name === null ? [] : { owner, name },
   );
   if (rejected !== undefined) return `${formatExplainCommand(rejected)} shows which items could not be stored, and why`;
-  return "simcat check shows why entries of the listing cannot be stored";
+  return "simcat check shows what is wrong with the listing";
 }
 
 /** The next step after a slice, such as 3/8; `done`: the slices that were read since the last run of everything. */

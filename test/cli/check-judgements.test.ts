@@ -98,11 +98,13 @@ const LISTING: Listing = {
 };
 const NAMELESS = [reject("missing_field", "uploadUser"), reject("bad_text", "")];
 const WITHHELD = "one page; nothing is marked as removed while that is so";
+const INCOMPLETE = { result: "warn", text: "is incomplete", hint: null, details: [WITHHELD] };
 
 test.each([
   [{}, { result: "ok", text: "every entry can be read" }],
   [{ libraries: listingOf([]) }, { result: "ok", text: "is empty" }],
-  [{ incomplete: "one page" }, { result: "warn", text: "is incomplete", hint: null, details: [WITHHELD] }],
+  [{ incomplete: "one page" }, INCOMPLETE],
+  [{ rejects: [reject("paged_answer", "")], incomplete: "one page" }, INCOMPLETE],
   [
     { rejects: NAMELESS, incomplete: "one page" },
     {
@@ -112,9 +114,12 @@ test.each([
       details: ["listing uploadUser is missing_field", "listing is bad_text", WITHHELD],
     },
   ],
-])("judges a listing, and claims nothing of a copy or of other entries (fault 327), case %#", (listing, line) => {
-  expect(checkListing({ ...LISTING, ...listing }, { defaultOwner: null })).toMatchObject(line);
-});
+])(
+  "judges a listing, and claims nothing of a copy or of other entries (faults 327 and 330), case %#",
+  (listing, line) => {
+    expect(checkListing({ ...LISTING, ...listing }, { defaultOwner: null })).toMatchObject(line);
+  },
+);
 
 test("a failed check has the summary, hint and exit code of its error, or 1 for an unexpected error", () => {
   const base = { check: "database", result: "fail", details: [] };

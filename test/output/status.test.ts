@@ -94,7 +94,7 @@ test("a run of everything that could read no entry was not one of selected libra
   const group = { kind: "listing", code: "missing_field", count: 2, firstSeenAt: ago(5) };
   const rejects = { total: 2, groups: 1, shown: [{ owner: null, name: null, ...group }] };
   expect(text({ runs: [run(1, { status: "partial" })], lastGoodRun: null, rejects }).at(-1)).toBe(
-    "next: simcat check shows why entries of the listing cannot be stored",
+    "next: simcat check shows what is wrong with the listing",
   );
 });
 
@@ -208,7 +208,7 @@ test("open rejects are shown by library, kind and code; those of no library lead
     "next: simcat explain bo/Lib shows which items could not be stored, and why",
   ]);
   expect(text({ rejects: { total: 1200, groups: 1, shown: [shown[0]] } }).at(-1)).toBe(
-    "next: simcat check shows why entries of the listing cannot be stored",
+    "next: simcat check shows what is wrong with the listing",
   );
 });
 

@@ -34,7 +34,9 @@ export async function checkService(context: Context): Promise<CheckLine[]> {
 
 /** Checks that every entry of the listing can be stored and that the listing is complete. */
 export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "defaultOwner">): CheckLine {
-  const { rejects, incomplete, libraries } = listing;
+  const { incomplete, libraries } = listing;
+  // That it is one page of several is no entry that cannot be stored: `incomplete` says it.
+  const rejects = listing.rejects.filter(({ code }) => code !== "paged_answer");
   const withheld = incomplete === null ? [] : [`${incomplete}; nothing is marked as removed while that is so`];
   if (rejects.length > 0) {
     const lacksOwner = rejects.some(({ code, path }) => code === "missing_field" && path === "uploadUser");
