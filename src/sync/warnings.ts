@@ -65,10 +65,9 @@ export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
     );
   }
   for (const { key, withheld } of totals.withheld) {
-    const lack = `the list lacks ${formatCount(withheld.missing)} of ${formatCount(withheld.live)} scenarios at once`;
-    const next = "If the next read lacks the same and no cache answers it, they will be";
-    const advice = "(or run it again with --allow-removals)";
-    totals.warn("scenario_removals_held", `${lack}; none of them was marked as removed. ${next} ${advice}`, key);
+    const lost = `the list lost ${formatCount(withheld.missing)} of ${formatCount(withheld.live)} scenarios at once`;
+    const advice = "another read must confirm that (or run it again with --allow-removals)";
+    totals.warn("scenario_removals_held", `${lost}; none of them was marked as removed: ${advice}`, key);
   }
 }
 

@@ -68,7 +68,7 @@ test("a list of ten or more that shrinks over the limit marks nothing until the 
   expect(await lastRun(made.query)).toMatchObject({ status: "partial", scenarios_removed: 26, scenarios_inserted: 10 });
   const held = ["10 to 0", "10 to 10 others", "10 to 6", "20 to 13"];
   expect(libraryLogLines(first)).toEqual(held.map((name) => `alice/${name} scenario_removals_held`));
-  expect(first.stdout).toContain("the list lacks 10 of 10 scenarios at once");
+  expect(first.stdout).toContain("the list lost 10 of 10 scenarios at once");
 
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await counts(made)).toEqual({
@@ -132,12 +132,14 @@ test("a second read marks only what the first one lacked too; --allow-removals w
   expect(await counts(made)).toMatchObject({ grows: "1 live 29 removed" });
 });
 
-test("a read with rejects confirms nothing, and a whole one forgets what earlier reads lacked", async () => {
+test("a read with rejects confirms nothing, which no warning denies; a whole one forgets (fault 327)", async () => {
   const made = await shrunkenOrganization([["Fire", ids(1, 10), ids(5, 10)]]);
   const held = { Fire: "10 live 0 removed shrunk" };
   const lastSuccess = () => made.lines("SELECT last_success_at::text FROM simcat.library_sync");
   const success = await lastSuccess();
-  expect((await made.call(["sync"])).code).toBe(2);
+  const advice =
+    "the list lost 4 of 10 scenarios at once; none of them was marked as removed: another read must confirm that";
+  expect((await made.call(["sync"])).stdout).toContain(advice);
   expect(await counts(made)).toEqual(held);
   expect(await lastSuccess()).toEqual(success);
 
