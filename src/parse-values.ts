@@ -4,26 +4,27 @@ export type ValueParsers = ReturnType<typeof createValueParsers>;
 export type TextParsers = Pick<ValueParsers, "microseconds" | "bytes">;
 
 /**
- * Parses the service's texts into typed columns: null for an unknown format, which is counted. `timeZone`: the IANA zone of dates
+ * Parses the service's texts into typed columns: null for an unknown format, which is noticed. `timeZone`: the IANA zone of dates
  * without an offset.
  */
 export function createValueParsers(timeZone: string) {
   const zone = createTimeZone(timeZone);
-  let dates = 0;
-  let sizes = 0;
+  let dates = false;
+  let sizes = false;
   return {
     /** Since the Unix epoch. A bigint, because a double cannot hold the microseconds of distant years. */
     microseconds(text: string | null): bigint | null {
       if (!text) return null;
       const date = parseDate(text, zone);
-      if (date === null) dates += 1;
+      if (date === null) dates = true;
       return date === null ? null : BigInt(date.at) * 1000n + BigInt(date.micros);
     },
     bytes(text: string | null): number | null {
       const size = parseFileSize(text);
-      if (size === null && text) sizes += 1;
+      if (size === null && text) sizes = true;
       return size;
     },
+    /** Whether any was not parsed. */
     unparsed: () => ({ dates, sizes }),
   };
 }

@@ -51,18 +51,14 @@ export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
     const advice = "Does a proxy mix up answers, or does the service report another name there?";
     totals.warn("content_misnamed", `${text}; ${stored}. ${advice}`);
   }
-  if (dates > 0) {
-    const unknown = `${plural(dates, "date has", "dates have")} a format that simcat does not know`;
-    const one = "its text is stored, its …_at column is NULL";
-    const many = "their text is stored, their …_at columns are NULL";
-    totals.warn("dates_unparsed", `${unknown}; ${dates === 1 ? one : many}`);
+  // How many is not known: a transaction that is repeated parses them again.
+  if (dates) {
+    const stored = "the text of such a date is stored, its …_at column is NULL";
+    totals.warn("dates_unparsed", `simcat does not know the format of every date; ${stored}`);
   }
-  if (sizes > 0) {
-    const unknown = `${plural(sizes, "file size has", "file sizes have")} a format that simcat does not know`;
-    totals.warn(
-      "sizes_unparsed",
-      `${unknown}; ${sizes === 1 ? "its" : "their"} text is stored, file_size_bytes is NULL`,
-    );
+  if (sizes) {
+    const stored = "the text of such a size is stored, file_size_bytes is NULL";
+    totals.warn("sizes_unparsed", `simcat does not know the format of every file size; ${stored}`);
   }
   for (const { key, withheld } of totals.withheld) {
     const lost = `the list lost ${formatCount(withheld.missing)} of ${formatCount(withheld.live)} scenarios at once`;

@@ -79,7 +79,7 @@ test("rejects in every library say nothing about its date, a missing date does (
   expect(await warnings()).toEqual(["dates_untrustworthy"]);
 });
 
-test("a listing of another organization leaves no rejects, and none are counted (fault 320)", async () => {
+test("a listing of another organization leaves no rejects, and none are counted (fault 319)", async () => {
   const made = await syncedFixture(numbered(10));
   for (const { owner, name } of made.service.organization.libraries()) made.service.remove(owner, name);
   made.service.put(library("bob", "Water"), library("bob", "Wind", { entryFields: { lastModified: 5 } }));

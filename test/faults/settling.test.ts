@@ -87,7 +87,8 @@ test("a date in an unknown format is stored as text with a NULL moment and a war
     "vor kurzem NULL",
     "2023-09-11 at 2:56 PM true",
   ]);
-  const detail = "2 dates have a format that simcat does not know; their text is stored, their …_at columns are NULL";
+  const detail =
+    "simcat does not know the format of every date; the text of such a date is stored, its …_at column is NULL";
   expect(logLines(ended).filter(({ code }) => code === "dates_unparsed")).toMatchObject([{ level: "warn", detail }]);
 });
 
