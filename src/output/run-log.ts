@@ -20,10 +20,7 @@ export function createRunLog(log: Logger) {
         const { key, rejects } = event;
         const where = key ? { owner: key.owner, library: key.name } : {};
         const first = { reject: rejects[0]?.code, path: rejects[0]?.path, reason: rejects[0]?.reason };
-        log.warn(
-          { code: "rejects", ...where, ...first, count: rejects.length },
-          "items could not be stored and were kept as rejects",
-        );
+        log.warn({ code: "rejects", ...where, ...first, count: rejects.length }, "items could not be stored");
       }
       if (event.kind === "failed") {
         const { key, code, message } = event;

@@ -103,7 +103,7 @@ test("up to 100 rejects of a library are kept, all are counted, and a fix resolv
   expect(await lastRun(made.query)).toMatchObject({ rejects: 310, scenarios_inserted: 1 });
   expect(await open(made)).toHaveLength(100);
   expect(logLines(ended).filter(({ code, library: name }) => code === "rejects" && name === "Fire")).toMatchObject([
-    { count: 310 },
+    { count: 310, msg: "items could not be stored" },
   ]);
 
   list(made, [scenario(1), ...bad(1_000)]);
