@@ -124,7 +124,7 @@ export class InterruptedError extends SimcatError {
   readonly #signal: SignalName;
 
   constructor(signal: SignalName, options?: ErrorOptions) {
-    super(`stopped by ${signal}`, { ...options, hint: "what was stored stays, and the next run continues from there" });
+    super(`stopped by ${signal}`, { ...options, hint: "what was stored stays; simcat status says how to continue" });
     this.#signal = signal;
   }
 

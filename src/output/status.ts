@@ -205,18 +205,21 @@ const AFTER = {
   ok: null,
   partial: null,
   held: "simcat sync --dry-run shows the held removals; if they are right, run simcat sync --allow-removals",
-  source_unavailable: "simcat check shows whether the service answers again; then run simcat sync",
-  source_untrusted: "simcat check shows what is wrong with the answers of the service; then run simcat sync",
+  source_unavailable: "simcat check shows whether the service answers again; then run AGAIN",
+  source_untrusted: "simcat check shows what is wrong with the answers of the service; then run AGAIN",
   unauthorized: "replace the key by a valid one; simcat check shows whether the service accepts it",
-  database_failed: "simcat check shows what is wrong with the database; then run simcat sync",
-  interrupted: "run simcat sync; it continues from what is stored",
-  lost_lease: "run simcat sync; it continues from what is stored",
-  abandoned: "run simcat sync; it continues from what is stored",
-  failed: "the log of that run has the details; what it stored is consistent: run simcat sync",
+  database_failed: "simcat check shows what is wrong with the database; then run AGAIN",
+  interrupted: "run AGAIN; it continues from what is stored",
+  lost_lease: "run AGAIN; it continues from what is stored",
+  abandoned: "run AGAIN; it continues from what is stored",
+  failed: "the log of that run has the details; what it stored is consistent: run AGAIN",
 } satisfies Readonly<Record<Exclude<RunStatus, "running">, string | null>>;
 
-/** What to do after a run with this status; null if nothing. */
-export const remedyAfter = (status: RunStatus): string | null => (status === "running" ? null : AFTER[status]);
+/** What to do after this run; null if nothing. Only a backfill of the same scope continues one. */
+export function remedyAfter({ kind, scope, status }: Pick<RunRow, "kind" | "scope" | "status">): string | null {
+  const again = `simcat ${kind}${kind === "sync" || scope === null ? "" : " with the same selection"}`;
+  return status === "running" ? null : (AFTER[status]?.replace("AGAIN", again) ?? null);
+}
 
 /** A date without a time of day settles after up to 25 hours; the copy is not complete as of a later time until then. */
 export const OLD_AFTER_MS = 26 * HOUR_MS;
@@ -228,8 +231,7 @@ function nextStep({ now, runs, liveRuns, holder, lastGoodRun, slices, failing, r
   if (liveRuns.size > 1) return "wait for the runs in progress, then run simcat status again";
   if (liveRuns.size === 1) return "wait for the run in progress, then run simcat status again";
   if (holder?.endsWith(" prune")) return `wait for ${printable(holder)}; until it ends, runs end with 75`;
-  if (last.status === "running") return "run simcat sync; it continues from what the dead run stored";
-  const after = AFTER[last.status];
+  const after = remedyAfter(last.status === "running" ? { ...last, status: "abandoned" } : last);
   if (after !== null) return after;
   if (last.scope?.slice !== undefined) return afterSlice(last.scope.slice, slices);
   const whole = runs.find(({ scope }) => scope === null) ?? lastGoodRun;

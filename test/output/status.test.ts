@@ -126,7 +126,7 @@ test("a run whose lease has expired is dead since an unknown time, another is at
     " 12  sync  abandoned  3 h ago          2026-07-01T09:00:00Z     3                         0",
     "run 13: the process has ended; the next run marks this as abandoned",
     "",
-    "next: run simcat sync; it continues from what the dead run stored",
+    "next: run simcat sync; it continues from what is stored",
   ]);
 });
 
@@ -142,6 +142,20 @@ test("a failed run is shown with the first line of its error and a hint, also fo
     "next: replace the key by a valid one; simcat check shows whether the service accepts it",
   ]);
   expect(text({ runs }, 40)).toContain("run 14: GET /libs answered 401; the service refused the key");
+});
+
+test("only a backfill of the same scope continues an interrupted one (fault 324)", () => {
+  const next = (rest: Parameters<typeof run>[1]) => text({ runs: [run(14, rest)] }).at(-1);
+  expect(next({ kind: "backfill", status: "interrupted" })).toBe(
+    "next: run simcat backfill; it continues from what is stored",
+  );
+  const scope = { libraries: [], owners: ["o"] };
+  expect(next({ kind: "backfill", status: "running", isDead: true, scope })).toBe(
+    "next: run simcat backfill with the same selection; it continues from what is stored",
+  );
+  expect(next({ status: "source_unavailable", scope })).toBe(
+    "next: simcat check shows whether the service answers again; then run simcat sync",
+  );
 });
 
 test("an untrusted answer may need another setting than the URL, which check names (fault 325)", () => {

@@ -39,9 +39,7 @@ test.each([
 
     expect(ended.code).toBe(code);
     expect(performance.now() - askedAt).toBeLessThan(5_000);
-    expect(ended.stdout).toContain(
-      `stopped by ${signal}; what was stored stays, and the next run continues from there`,
-    );
+    expect(ended.stdout).toContain(`stopped by ${signal}; what was stored stays; simcat status says how to continue`);
     const read = sentWhole(service);
     expect(read.length).toBeGreaterThanOrEqual(6);
     const stored = `SELECT library_name, count(scenario_id) FROM simcat.libraries JOIN simcat.scenarios USING (owner, library_name)

@@ -345,7 +345,7 @@ test("a list too long to be held is compared in parts, to the last item", async 
   expect(out.rejects).toEqual([]);
 });
 
-test("an entry that cannot be requested takes none away from those that agree (fault 324)", async () => {
+test("an entry that cannot be requested takes none away from those that agree (fault 322)", async () => {
   const sides = await stored([library("o", "a"), library("o", "b")]);
   sides.service.always({ operation: "listing" }, { kind: "duplicateItem", index: 0, set: { libraryName: ".." } });
 

@@ -69,7 +69,7 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
   for (const run of new Set([last, runs.findLast(({ scope }) => scope === null)])) {
     if (run === undefined || isSuccess(run.status)) continue;
     const { variant, label } = badgeOf(run.status);
-    const advice = remedyAfter(run.status) ?? "simcat status lists the libraries that need another read";
+    const advice = remedyAfter(run) ?? "simcat status lists the libraries that need another read";
     add(variant, `The last run ${run === last ? "" : "of all libraries "}ended as ${label}`, advice);
   }
   const [failed] = failing;
