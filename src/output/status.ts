@@ -200,7 +200,7 @@ function toRunRowJson(run: RunRow, { liveRuns }: StatusRows) {
   };
 }
 
-/** The next step after a run with this status; null if it needs none. */
+/** The next step after a run with this status; null if it needs none. AGAIN stands for the command of the run. */
 const AFTER = {
   ok: null,
   partial: null,

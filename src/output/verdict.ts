@@ -69,7 +69,7 @@ export function formatVerdict(verdict: Verdict, { now, stored, library }: Librar
 function formatNone(verdict: Extract<Verdict, { kind: "none" }>, removedAt: Date | null, now: Date): string {
   switch (verdict.reason) {
     case "removal held":
-      return `It will not be read while the listing lacks it. A guard has held its removal since ${momentOf(verdict.heldSince, now)}; this ends when the service lists it again, not only a cache, or with simcat sync --allow-removals.`;
+      return `It will not be read while the listing lacks it. A guard has held its removal since ${momentOf(verdict.heldSince, now)}; this ends when the service itself lists it again (a cache does not count), or with simcat sync --allow-removals.`;
     case "removed":
       return `It will not be read: no longer listed, removed ${formatMoment(removedAt, now)}. If it is listed again, it is restored and read.`;
     case "rejected":

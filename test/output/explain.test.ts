@@ -130,7 +130,7 @@ describe("the sentence at the top says", () => {
   test("that a library whose removal is held is missing, since when, and what ends that (faults 123 and 323)", () => {
     const rows = rowsWith({ removalHeldAt: msBefore(180) });
     expect(sentence(rows)).toBe(
-      "It will not be read while the listing lacks it. A guard has held its removal since 2026-07-01T09:00:00Z (3 h ago); this ends when the service lists it again, not only a cache, or with simcat sync --allow-removals.",
+      "It will not be read while the listing lacks it. A guard has held its removal since 2026-07-01T09:00:00Z (3 h ago); this ends when the service itself lists it again (a cache does not count), or with simcat sync --allow-removals.",
     );
     expect(toExplanationJson(rows, WEEK)).toMatchObject({
       verdict: { next_run: "none", reason: "removal held" },
