@@ -102,9 +102,8 @@ export function parseConfig<const N extends Needs>(
   }
   const secrets = environmentSecrets(texts);
   const redact = createRedactor(secrets); // People paste secrets into the wrong setting.
-  const databaseDirectUrl = settings.databaseDirectUrl ?? settings.databaseUrl;
   return {
-    config: { ...settings, databaseDirectUrl, given, secrets } as ConfigFor<N>,
+    config: { ...settings, given, secrets } as ConfigFor<N>,
     problems: problems.map(({ name, problem, hint }) => ({ name, problem: redact(problem), hint: redact(hint) })),
   };
 }

@@ -71,9 +71,9 @@ test.each<[string, string, object]>([
   expect(loadConfig({ ...NEEDED, [name]: value }, ALL)).toMatchObject(expected);
 });
 
-test("migrations use DATABASE_URL unless DATABASE_DIRECT_URL is set", () => {
+test("DATABASE_DIRECT_URL may be unset, and needs DATABASE_URL", () => {
   const DATABASE_URL = "postgres://host/db";
-  expect(loadConfig({ ...NEEDED, DATABASE_URL }, ALL).databaseDirectUrl).toBe(DATABASE_URL);
+  expect(loadConfig({ ...NEEDED, DATABASE_URL }, ALL).databaseDirectUrl).toBe(null);
   const DATABASE_DIRECT_URL = "postgresql://host/direct";
   const both = loadConfig({ ...NEEDED, DATABASE_URL, DATABASE_DIRECT_URL }, ALL);
   expect([both.databaseUrl, both.databaseDirectUrl]).toEqual([DATABASE_URL, DATABASE_DIRECT_URL]);

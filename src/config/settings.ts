@@ -10,7 +10,7 @@ export const SETTINGS = {
   apiKey: secret("SIMCAT_API_KEY", read.apiKey),
   /** Null for the embedded database. */
   databaseUrl: secret("DATABASE_URL", read.databaseUrl, maskDatabaseUrl),
-  /** For migrations; equal to `databaseUrl` unless it is set. */
+  /** For migrations; null for `databaseUrl`. */
   databaseDirectUrl: secret("DATABASE_DIRECT_URL", read.databaseUrl, maskDatabaseUrl),
   defaultOwner: setting("SIMCAT_DEFAULT_OWNER", null, read.ownerName),
   serviceTimezone: setting("SIMCAT_SERVICE_TIMEZONE", "UTC", read.timeZone),

@@ -57,7 +57,8 @@ export async function checkDatabase(context: Context): Promise<CheckLine[]> {
   }
 }
 
-const hasDirectUrl = ({ databaseUrl, databaseDirectUrl }: Config) => databaseDirectUrl !== databaseUrl;
+const hasDirectUrl = ({ databaseUrl, databaseDirectUrl }: Config) =>
+  databaseUrl !== null && databaseDirectUrl !== null && databaseDirectUrl !== databaseUrl;
 
 /** Checks the database that DATABASE_URL names, and whether DATABASE_DIRECT_URL leads to the same one. */
 async function checkUrls(
