@@ -5,7 +5,6 @@ import { parseMoment } from "../export/export-state.ts";
 import { type ExportProgress, exportViews, type Manifest } from "../export/export-views.ts";
 import { csvFormat, type ExportFormat, jsonlFormat } from "../export/formats.ts";
 import { formatBytes, formatCount, plural } from "../format.ts";
-import { createStatusLine } from "../output/progress.ts";
 import { formatTable } from "../output/table.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, ownerOption, parseText } from "./command.ts";
@@ -13,6 +12,7 @@ import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth, printJson, printResult } from "./context.ts";
 import { notify } from "./notify.ts";
 import { loadSettings } from "./settings.ts";
+import { createWorkLine } from "./show-progress.ts";
 
 const FORMATS = ["parquet", "csv", "jsonl"] as const;
 
@@ -38,17 +38,14 @@ export const defineExport: DefineCommand = (command, run) =>
     .action(run(exportFiles));
 
 async function exportFiles(context: Context, options: ExportOptions, ...views: string[]): Promise<void> {
-  const { terminal, draw, stop, version } = context;
+  const { stop, version } = context;
   const moment = (option: string, text: string | undefined) => (text === undefined ? null : parseMoment(option, text));
   const [asOf, since] = [moment("--as-of", options.asOf), moment("--since", options.since)];
   const owners = [...new Set(options.owner)];
   const format = await loadFormat(options);
   const config = loadSettings(context, { service: false, database: true });
   const directory = resolve(options.out);
-  const isShown = terminal.isErr && config.logLevel !== "warn" && config.logLevel !== "error";
-  const line = createStatusLine(isShown ? { terminal, draw } : null, (text) =>
-    notify(context, config, "info", "export_progress", text),
-  );
+  const line = createWorkLine(context, config, "export_progress");
   const onProgress = ({ view, index, count, rows }: ExportProgress) =>
     line.show(`${view} (${index} of ${count}): ${plural(rows, "row")}`);
   const manifest = await withDatabase(context, config, "require", async (pool, source) => {

@@ -2,13 +2,13 @@ import type { Pool } from "../db/connect.ts";
 import { countPrunable, historyStartAfter, planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
 import { UsageError } from "../errors.ts";
 import { formatCount, formatLibraries, plural } from "../format.ts";
-import { createStatusLine } from "../output/progress.ts";
 import { DAY_MS, formatDuration } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, printJson, printResult } from "./context.ts";
 import { notify } from "./notify.ts";
 import { loadSettings } from "./settings.ts";
+import { createWorkLine } from "./show-progress.ts";
 
 interface PruneOptions extends JsonOptions {
   readonly olderThan?: string;
@@ -35,20 +35,25 @@ async function pruneHistory(context: Context, options: PruneOptions): Promise<vo
     const text = `--older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`;
     notify(context, config, "warn", "recent_history_deleted", text);
   }
-  const report = await withDatabase(context, config, "require", (pool) => pruneOrCount(context, pool, ageMs, options));
+  const report = await withDatabase(context, config, "require", (pool) => {
+    const line = createWorkLine(context, config, "prune_progress");
+    const onDeleted = (count: number) => line.show(`${plural(count, "row")} deleted`);
+    return pruneOrCount(pool, ageMs, options, onDeleted, context.stop).finally(line.end);
+  });
   if (json) printJson(context, report);
   else printResult(context, !report.dry_run, formatPrune(report));
 }
 
 /** Prunes, or counts the rows. The result is the document of `--json`. */
-async function pruneOrCount(context: Context, pool: Pool, ageMs: number, options: PruneOptions) {
-  const { events = false, dryRun = false } = options;
-  const { terminal, draw, stop } = context;
-  const line = createStatusLine(terminal.isErr ? { terminal, draw } : null, () => {});
+async function pruneOrCount(
+  pool: Pool,
+  ageMs: number,
+  { events = false, dryRun = false }: PruneOptions,
+  onDeleted: (count: number) => void,
+  stop: AbortSignal,
+) {
   const plan = await planPrune(pool, ageMs, events, stop);
-  const rows = await (dryRun
-    ? countPrunable(pool, plan, stop)
-    : pruneUnderLease(pool, plan, (count) => line.show(`${plural(count, "row")} deleted`), stop).finally(line.end));
+  const rows = await (dryRun ? countPrunable(pool, plan, stop) : pruneUnderLease(pool, plan, onDeleted, stop));
   return {
     dry_run: dryRun,
     older_than: formatDuration(ageMs),

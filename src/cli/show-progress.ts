@@ -1,11 +1,12 @@
 import type { Config, ServiceConfig } from "../config.ts";
 import { createLog } from "../log.ts";
-import { createProgressLine } from "../output/progress.ts";
+import { createProgressLine, createStatusLine } from "../output/progress.ts";
 import { createRunLog } from "../output/run-log.ts";
 import type { Service } from "../service/client.ts";
 import type { ObservedEvent, Observer } from "../sync/run-types.ts";
 import { withService } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { notify } from "./notify.ts";
 
 /**
  * Observes work with the service. A terminal shows its progress on a line that is redrawn, and log lines only with
@@ -19,6 +20,13 @@ export function showProgress(context: Context, config: Config) {
   const runLog = createRunLog(log);
   const progress = createProgressLine(screen, runLog);
   return { progress, observers: isLogged ? [progress.observe, runLog.observe] : [progress.observe] };
+}
+
+/** How far an export or a prune is: on a line of a terminal, unless only warnings are shown, otherwise in the log. */
+export function createWorkLine(context: Context, config: Config, code: string) {
+  const { terminal, draw } = context;
+  const isShown = terminal.isErr && createLog(config, context).isLevelEnabled("info");
+  return createStatusLine(isShown ? { terminal, draw } : null, (text) => notify(context, config, "info", code, text));
 }
 
 /** Runs `work` with a client of the service, and shows its progress and its waits. */

@@ -1,7 +1,10 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createWorkLine } from "../../src/cli/show-progress.ts";
+import { loadConfig } from "../../src/config.ts";
 import { createProgressLine, formatProgress } from "../../src/output/progress.ts";
 import { widthOf } from "../../src/output/table.ts";
+import { createContext } from "../support/call-cli.ts";
 
 const silent = { progress: () => {}, waiting: () => {} };
 
@@ -114,4 +117,19 @@ test("without a terminal it logs each wait for the service of ten seconds once (
   vi.advanceTimersByTime(11_000);
   line.end();
   expect(waits).toEqual(Array(2).fill("waiting for the service: no complete answer for 10 s"));
+});
+
+test("an export or a prune is drawn on a terminal, logged without one, and silent if quiet (fault 299)", () => {
+  const show = (isErr: boolean, SIMCAT_LOG_LEVEL: string) => {
+    const context = createContext({});
+    const config = loadConfig({ SIMCAT_LOG_LEVEL, SIMCAT_LOG_FORMAT: "json" }, { service: false, database: true });
+    const line = createWorkLine({ ...context, terminal: { ...context.terminal, isErr } }, config, "prune_progress");
+    vi.advanceTimersByTime(30_000);
+    line.show("9 rows deleted");
+    line.end();
+    return context.stderr();
+  };
+  expect(show(true, "info")).toBe("\r9 rows deleted, 30 s\u001b[K\r\u001b[K");
+  expect(JSON.parse(show(false, "info"))).toMatchObject({ code: "prune_progress", msg: "9 rows deleted, 30 s" });
+  expect([show(true, "warn"), show(false, "warn")]).toEqual(["", ""]);
 });
