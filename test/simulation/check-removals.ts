@@ -102,7 +102,8 @@ export function openRemovalLog(maxRemovedPercent: number) {
     const isListedNow = (key: string) =>
       all.some(({ heard: { listing } }) => listing?.keys.has(key) === true && shows(listing, held.get(key) ?? 0));
     const stillHeld = [...held.keys()].filter((key) => !isListedNow(key));
-    const peak = peakSince(now - 24 * HOUR - MINUTE, stillHeld);
+    // Libraries that one of overlapping runs stored under a complete listing count for the next of them.
+    const peak = peakSince(now - 24 * HOUR - MINUTE, stillHeld) + (others.length > 0 ? added : 0);
     const isOver = (keys: readonly string[]) => withLately(keys) * 100 > maxRemovedPercent * peak;
     const wrong: string[] = [];
 
