@@ -5,6 +5,8 @@ import { printable } from "./printable.ts";
 
 export type { Logger } from "pino";
 
+export type LogSettings = Pick<Config, "logFormat" | "logLevel">;
+
 /** True if people read standard error, false if programs do. */
 export function isPretty({ logFormat }: Pick<Config, "logFormat">, isTerminal: boolean): boolean {
   return logFormat === "pretty" || (logFormat === "auto" && isTerminal);
@@ -15,18 +17,20 @@ interface LogOutput {
   readonly terminal: { readonly isErr: boolean; readonly isErrColored?: boolean };
   readonly draw: (text: string) => void;
   readonly mask: (message: string) => string;
+  /** Overrides that of the configuration. */
+  readonly logLevel?: Config["logLevel"] | undefined;
 }
 
 /**
  * Creates a log that writes one line per entry: JSON for programs, text for people, on a terminal with a colored level. Text from the
  * service belongs into fields, never into `msg`, so that it cannot forge a line.
  */
-export function createLog(config: Pick<Config, "logFormat" | "logLevel">, { terminal, draw, mask }: LogOutput): Logger {
+export function createLog(config: LogSettings, { terminal, draw, mask, logLevel }: LogOutput): Logger {
   const pretty = isPretty(config, terminal.isErr);
   const toMasked = (value: unknown) => (typeof value === "string" ? mask(value) : value);
   return pino(
     {
-      level: config.logLevel,
+      level: logLevel ?? config.logLevel,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

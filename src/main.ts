@@ -148,7 +148,6 @@ let context: Context = {
   print: (text) => stdout.write(`${text}\n`),
   note: (text) => writeErr(`${mask(text)}\n`),
   draw: writeErr,
-  isQuiet: false,
   terminal: {
     isOut: process.stdout.isTTY === true,
     isErr: process.stderr.isTTY === true,

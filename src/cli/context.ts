@@ -31,8 +31,8 @@ export interface Context {
   /** Writes raw text to standard error: log lines, and progress that redraws itself. Masks nothing. */
   readonly draw: (text: string) => void;
   readonly terminal: Terminal;
-  /** With `--quiet`, a command prints nothing about a good state. */
-  readonly isQuiet: boolean;
+  /** Of `--quiet` and `--verbose`: overrides SIMCAT_LOG_LEVEL. With `warn`, a command prints nothing about a good state. */
+  readonly logLevel?: "warn" | "debug" | undefined;
   /** Aborted with an InterruptedError by the first SIGHUP, SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
   /** Aborted when nobody reads standard output any more, such as `head` after its last line. */
@@ -72,7 +72,7 @@ export function printText(context: Context, text: string, meanings = explainWord
 
 /** Prints a result for people; with `--quiet` only if something is not well. */
 export function printResult(context: Context, isWell: boolean, text: string): void {
-  if (!(context.isQuiet && isWell)) printText(context, text);
+  if (!(context.logLevel === "warn" && isWell)) printText(context, text);
 }
 
 /** Prints it to standard error. A secret is masked before a line break could part it. */

@@ -1,13 +1,12 @@
-import type { Config } from "../config.ts";
 import { EXIT, InterruptedError, SimcatError, toError } from "../errors.ts";
-import { createLog, isPretty } from "../log.ts";
+import { createLog, isPretty, type LogSettings } from "../log.ts";
 import { printableLines } from "../printable.ts";
 import { type Context, noteText } from "./context.ts";
 
 /** Reports something next to the command's output: a plain line for people, a log line for programs. */
 export function notify(
   context: Context,
-  config: Pick<Config, "logFormat" | "logLevel">,
+  config: LogSettings,
   level: "debug" | "info" | "warn" | "error",
   code: string,
   text: string,

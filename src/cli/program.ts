@@ -205,14 +205,12 @@ type GlobalOptions = { readonly quiet?: boolean; readonly verbose?: boolean; rea
 
 /** The options override SIMCAT_LOG_LEVEL, NO_COLOR and FORCE_COLOR. */
 function withGlobalOptions(context: Context, { quiet, verbose, color }: GlobalOptions): Context {
-  const level = quiet ? "warn" : verbose ? "debug" : undefined;
   const { environment, terminal } = context;
   const isColored = (isTerminal: boolean) => hasColors(color, environment, isTerminal);
   const colors = { isOutColored: isColored(terminal.isOut), isErrColored: isColored(terminal.isErr) };
   return {
     ...context,
-    isQuiet: quiet === true,
-    environment: level === undefined ? environment : { ...environment, SIMCAT_LOG_LEVEL: level },
+    logLevel: quiet ? "warn" : verbose ? "debug" : undefined,
     // Inherited, because a copy would not follow the size of the window.
     terminal: Object.assign(Object.create(terminal), colors),
   };

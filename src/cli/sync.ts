@@ -113,7 +113,7 @@ async function printPlan(context: Context, options: RunOptions): Promise<number>
       });
   const { verdict } = planned;
   if (options.json) printJson(context, toPlanJson(planned, verdict));
-  else printText(context, formatPlan(planned, verdict, config.logLevel === "debug"));
+  else printText(context, formatPlan(planned, verdict, (context.logLevel ?? config.logLevel) === "debug"));
   return EXIT.ok;
 }
 

@@ -31,7 +31,7 @@ function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows,
     `libraries      ${formatCount(live)} live, ${others.join(", ")}`,
     `dates          ${formatCount(settled)} settled, ${formatCount(live - settled)} not settled yet`,
     `scenarios      ${formatCount(scenarios)} live`,
-    `oldest read    ${formatMoment(oldestContentReadAt, now)}`,
+    `oldest read    ${live === 0 ? "none" : formatMoment(oldestContentReadAt, now)}`,
   ].join("\n");
 }
 

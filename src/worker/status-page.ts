@@ -73,7 +73,7 @@ function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, t
     aged("complete as of", completeAsOf, "", "not known"),
     card("libraries", formatCount(libraries.live), `${formatCount(libraries.removed)} removed`),
     card("scenarios", formatCount(scenarios)),
-    aged("oldest read", libraries.oldestContentReadAt),
+    aged("oldest read", libraries.oldestContentReadAt, "", libraries.live === 0 ? "none" : "never"),
     card("failing libraries", formatCount(failing.total)),
     card("open rejects", formatCount(rejects.total)),
   ];

@@ -7,7 +7,7 @@ import { check } from "../../src/cli/check.ts";
 import { unencryptedAddress } from "../../src/db/session.ts";
 import { createRole } from "../postgres/roles.ts";
 import { holdLocks } from "../postgres/sessions.ts";
-import { createContext, type Environment } from "../support/call-cli.ts";
+import { callCli, createContext, type Environment } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
@@ -67,6 +67,8 @@ describe("check", () => {
     const printed = context.stdout().trimEnd().split("\n");
     expect(printed).toContain("ok    key            the service accepts it");
     expect(printed.at(-1)).toBe("ready to run");
+    // An option is not a setting (fault 346).
+    expect((await callCli(["check", "--verbose"], environment)).stdout).not.toContain("SIMCAT_LOG_LEVEL");
 
     const empty = await freshTestDatabase({ empty: true });
     const before = await checked({ ...environment, DATABASE_URL: empty.url });
@@ -103,7 +105,7 @@ describe("check", () => {
       expect(exitCode).toBe(0);
       expect(line("content")).toMatchObject({
         result: "warn",
-        text: "bo/Lib can be read: metadata and 0 scenarios; others cannot",
+        text: "bo/Lib can be read: metadata and 0 scenarios; 1 other cannot",
         details: [expect.stringMatching(`^ann/Lib: .*\\(${code}\\)$`)],
       });
     },

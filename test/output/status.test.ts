@@ -98,12 +98,13 @@ test("a run of everything that could read no entry was not one of selected libra
   );
 });
 
-test("before the first run it prints the first command to run", () => {
+test("before the first run it prints the first command to run, without libraries no oldest read (fault 346)", () => {
   const nothing = { live: 0, removed: 0, neverStored: 0, settled: 0, oldestContentReadAt: null };
   expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([
     "no run yet",
     "next: nothing has been synced yet: run simcat check, then simcat backfill",
   ]);
+  expect(text({ libraries: nothing })).toContain("oldest read    none");
 });
 
 test("a run whose lease has expired is dead since an unknown time, another is at work (faults 284, 307)", () => {

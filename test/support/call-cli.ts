@@ -24,7 +24,6 @@ export function createContext(environment: Environment, stop = new AbortControll
     note: (text) => err.push(`${text}\n`),
     draw: (text) => err.push(text),
     terminal: { isOut: false, isErr: false, columns: 80, rows: 24 },
-    isQuiet: false,
     stop,
     unread: new AbortController().signal,
     hide: (more) => void secrets.push(...more),

@@ -64,7 +64,8 @@ async function checkContent(service: Service, listing: Listing, signal: AbortSig
     try {
       const { items, rejects } = await service.readContent(key, DISCARD, signal);
       const text = `${formatKey(key)} can be read: metadata and ${plural(items, "scenario")}`;
-      if (failed.length > 0) return [warn("content", `${text}; others cannot`, null, failed.map(describeFailed))];
+      if (failed.length > 0)
+        return [warn("content", `${text}; ${plural(failed.length, "other")} cannot`, null, failed.map(describeFailed))];
       if (rejects.length === 0) return [ok("content", text)];
       return [
         warn("content", `${text}; ${plural(rejects.length, "item")} cannot be stored`, null, describeRejects(rejects)),

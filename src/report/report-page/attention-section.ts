@@ -88,7 +88,7 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
 /** One or many, and the rest of the sentence. */
 const PROBLEMS: Readonly<Record<string, readonly [one: string, many: string, rest?: string]>> = {
   date_not_understood: ["date is in a format", "dates are in formats", "that simcat does not know"],
-  no_date: ["library is", "libraries are", "listed without a date and read by every run"],
+  no_date: ["library is", "libraries are", "listed without a date: only reading shows what changed"],
   size_not_understood: ["size is in a format", "sizes are in formats", "that simcat does not know"],
   names_differ_by_case: ["library name differs", "library names differ", "from another only in upper and lower case"],
   result_without_parent: ["result has", "results have", "no parent"],
