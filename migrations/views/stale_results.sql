@@ -4,7 +4,7 @@ SELECT owner, library_name, parent_id,
   p.last_modified_at AS parent_last_modified_at, r.latest_result_id,
   (SELECT o.scenario_name FROM simcat.scenarios o WHERE (o.owner, o.library_name, o.scenario_id) = (r.owner, r.library_name, r.latest_result_id)) AS latest_result_name,
   r.latest_result_modified_at,
-  extract(epoch FROM p.last_modified_at - r.latest_result_modified_at)::double precision AS edited_after_seconds,
+  date_part('epoch', p.last_modified_at - r.latest_result_modified_at) AS edited_after_seconds,
   r.result_count
 FROM simcat_report.latest_result_per_parent r
 -- A full join and lookups, as in parents_without_results.
