@@ -6,8 +6,9 @@ SELECT owner, library_name, parent_id,
   r.latest_result_modified_at,
   date_part('epoch', p.last_modified_at - r.latest_result_modified_at) AS edited_after_seconds,
   r.result_count
-FROM simcat_report.latest_result_per_parent r
--- A full join and lookups, as in parents_without_results.
+-- A full join and lookups, as in parents_without_results. ORDER BY makes the view one side of it: up to Postgres 15, a filter by owner
+-- would not reach a view that joins tables itself.
+FROM (SELECT * FROM simcat_report.latest_result_per_parent ORDER BY owner, library_name, parent_id) AS r
 FULL JOIN (
   SELECT one.owner, one.library_name, one.scenario_id AS parent_id, one.last_modified_at
   FROM simcat.scenarios one WHERE one.removed_at IS NULL ORDER BY one.owner, one.library_name, one.scenario_id

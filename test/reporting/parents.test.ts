@@ -90,6 +90,20 @@ describe("scenario_parents", () => {
   });
 });
 
+test("a filter by library reaches every table of scenarios in every view (fault 341)", async () => {
+  const views = await queryLists(
+    `SELECT table_name FROM information_schema.columns WHERE table_schema = 'simcat_report' AND column_name IN ('owner', 'library_name')
+     GROUP BY table_name HAVING count(*) = 2 ORDER BY table_name`,
+  );
+  expect(views).toContainEqual(["stale_results"]);
+  for (const [view] of views) {
+    const library = "owner = 'bob' AND library_name = 'forest'";
+    const lines = await plan(`SELECT * FROM simcat_report.${view} WHERE ${library}`, "(COSTS OFF)", ["enable_seqscan"]);
+    const whole = lines.filter((line, at) => / on scenario/.test(line) && !/Cond: /.test(lines[at + 1] ?? ""));
+    expect({ view, whole }).toEqual({ view, whole: [] });
+  }
+});
+
 const result = (scenario_id: number, parent_id: number, rest: object = {}) => ({
   scenario_id,
   scenario_name: `r${scenario_id}`,
