@@ -69,17 +69,17 @@ SELECT 'CREATE', 'DATABASE ' || quote_ident(current_database())
 FROM unnest(ARRAY['simcat', 'simcat_migrations', 'simcat_report']) AS name
 WHERE to_regnamespace(name) IS NULL AND NOT has_database_privilege(current_database(), 'CREATE') GROUP BY 2
 UNION ALL
-SELECT 'CREATE', 'SCHEMA ' || nspname FROM pg_namespace
-WHERE nspname IN ('simcat', 'simcat_migrations', 'simcat_report') AND NOT has_schema_privilege(oid, 'CREATE')`)}
+SELECT need, 'SCHEMA ' || nspname FROM pg_namespace, unnest(ARRAY['CREATE', 'USAGE']) AS need
+WHERE nspname IN ('simcat', 'simcat_migrations', 'simcat_report') AND NOT has_schema_privilege(oid, need)`)}
 UNION
 SELECT 'ownership of the tables of ' || owner, 'GRANT ' || owner || ' TO ' || quote_ident(current_user) || ';', false
 FROM pg_class, quote_ident(pg_get_userbyid(relowner)) AS owner
 WHERE relnamespace IN (to_regnamespace('simcat'), to_regnamespace('simcat_migrations')) AND relkind IN ('r', 'p')
   AND NOT pg_has_role(relowner, 'USAGE')`;
 
-/** The privileges that the role lacks to read and write the existing tables, or to migrate the schema. */
-export async function readLacks(connection: Connection, use: "run" | "migration"): Promise<Lack[]> {
-  const statement = use === "run" ? FOR_RUNS : FOR_MIGRATION;
+/** The privileges that the role lacks to read and write the existing tables, to migrate the schema, or to do both. */
+export async function readLacks(connection: Connection, ...uses: readonly ("run" | "migration")[]): Promise<Lack[]> {
+  const statement = uses.map((use) => (use === "run" ? FOR_RUNS : FOR_MIGRATION)).join(" UNION ");
   return (await connection.query<Lack>(`${statement} ORDER BY what`)).rows;
 }
 

@@ -333,7 +333,7 @@ describe("check of the privileges", () => {
     });
   });
 
-  test("names what is missing for creating the schemas, one of which the role owns, unless another URL migrates (fault 98)", async () => {
+  test("names what is missing for creating the schemas, one of which the role owns, unless another URL migrates (faults 98, 342)", async () => {
     const database = await freshTestDatabase({ empty: true });
     const { role, environment } = await newcomer(database);
     const { exitCode, line } = await checked(environment);
@@ -350,7 +350,17 @@ describe("check of the privileges", () => {
       `GRANT CREATE ON DATABASE ${name} TO "${role}";`,
       `GRANT CREATE ON SCHEMA simcat_migrations TO "${role}";`,
     ]);
-    await database.query("DROP SCHEMA simcat, simcat_migrations");
+    await database.query("CREATE SCHEMA simcat_report");
+    const schemas = (await checked(environment)).line("privileges")?.hint ?? "";
+    expect(schemas.split(/(?<=;) /)).toEqual([
+      `GRANT CREATE ON SCHEMA simcat_migrations TO "${role}";`,
+      `GRANT CREATE ON SCHEMA simcat_report TO "${role}";`,
+      `GRANT USAGE ON SCHEMA simcat_report TO "${role}";`,
+    ]);
+    await database.query(schemas);
+    expect((await checked(environment)).results).toEqual(ALL_OK);
+    expect(await callCli(["migrate"], environment)).toMatchObject({ code: 0 });
+    await database.query("DROP SCHEMA simcat, simcat_migrations, simcat_report CASCADE");
     const direct = await checked({ ...environment, DATABASE_DIRECT_URL: database.url });
     expect(direct.results).toEqual({ ...ALL_OK, direct: "ok" });
   });

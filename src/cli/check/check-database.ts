@@ -93,7 +93,7 @@ async function checkConnection(connection: Connection, where: string, config: Co
       hint: "create one with ENCODING 'UTF8'",
     });
   lines.push(ok("encoding", `${server.encoding}, which can hold every name`));
-  const lacks = await readLacks(connection, "run");
+  let lacks = await readLacks(connection, "run");
   if (lacks.some(({ hidesVersion }) => hidesVersion)) {
     lines.push(skipped("schema", "requires the privileges"));
   } else {
@@ -101,7 +101,7 @@ async function checkConnection(connection: Connection, where: string, config: Co
     if (state.kind === "current") await assertSchemaComplete(connection, lacks);
     lines.push(judgeSchema(state, config.autoMigrate));
     const migratesHere = config.autoMigrate && !hasDirectUrl(config) && state.kind === "behind";
-    if (migratesHere) lacks.push(...(await readLacks(connection, "migration")));
+    if (migratesHere) lacks = await readLacks(connection, "run", "migration");
   }
   if (server.readOnly) lines.push(skipped("privileges", "requires a database that accepts writes"));
   else if (lacks.length > 0) lines.push(lacking("privileges", lacks));
