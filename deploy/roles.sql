@@ -53,6 +53,11 @@ BEGIN
   EXECUTE format('GRANT CONNECT ON DATABASE %s TO %s, %s, %s', database, migrator, writer, reader);
   IF to_regnamespace('public') IS NOT NULL THEN
     REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+    -- Up to Postgres 14 the owner of a database does not own its schema public.
+    IF has_schema_privilege(reader, 'public', 'CREATE') THEN
+      RAISE WARNING '% may still create tables in schema public: have its owner % run REVOKE CREATE ON SCHEMA public FROM PUBLIC', reader,
+        (SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'public');
+    END IF;
   END IF;
   -- The migrator owns everything in simcat's schemas, whichever role created it.
   FOREACH name IN ARRAY string_to_array(schemas, ', ') LOOP

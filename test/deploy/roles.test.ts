@@ -368,7 +368,7 @@ describe("roles.sql", () => {
     expect(await rowsOf(admin, RIGHTS)).toEqual(before);
   });
 
-  test("can be run by the database's owner who is no superuser", async () => {
+  test("can be run by the database's owner, who learns what only another role can revoke (fault 343)", async () => {
     const database = await cluster.database({ roles: false });
     const admin = await cluster.session(database);
     await admin.query("CREATE ROLE tenant LOGIN CREATEROLE PASSWORD 'a-password-for-tests'");
@@ -377,9 +377,15 @@ describe("roles.sql", () => {
       await admin.query(`GRANT ${role} TO tenant WITH ADMIN OPTION`);
     }
     await admin.query(`ALTER DATABASE ${database} OWNER TO tenant`);
+    // As up to Postgres 14.
+    await admin.query("ALTER SCHEMA public OWNER TO simcat; GRANT CREATE ON SCHEMA public TO PUBLIC");
     await migrate(database, "tenant");
 
     await cluster.runRoles(database, "tenant");
+
+    expect(cluster.log()).toContain(
+      "WARNING:  simcat_reader may still create tables in schema public: have its owner simcat run REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+    );
 
     await migrate(database, "simcat_migrator");
     const reader = await cluster.session(database, "simcat_reader");
