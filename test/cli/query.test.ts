@@ -184,7 +184,7 @@ describe("simcat query", () => {
     ],
     [
       "TABLE nosuch",
-      "simcat: the query failed: relation \"nosuch\" does not exist, line 1, column 7 (42P01); docs/reference/views.md lists the views, as does: SELECT viewname FROM pg_views WHERE schemaname = 'simcat_report'",
+      "simcat: the query failed: relation \"nosuch\" does not exist, line 1, column 7 (42P01); docs/reference/views.md lists the views (they need USAGE on their schema), as does: SELECT viewname FROM pg_views WHERE schemaname = 'simcat_report'",
     ],
     ["SELECT 1 / 0", "simcat: the query failed: division by zero (22012)"],
     ["SELECT $1::text", "simcat: the query has parameters such as $1; write their values"],

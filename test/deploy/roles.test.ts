@@ -232,6 +232,9 @@ describe("the reader", () => {
     expect(await callCli(["query", "TABLE pg_authid"], writer)).toMatchObject({
       stderr: expect.stringContaining(hint),
     });
+    expect(await callCli(["query", "TABLE libraries"], writer)).toMatchObject({
+      stderr: expect.stringContaining("(they need USAGE on their schema)"),
+    });
     expect(await callCli(["query", "TABLE simcat.leases"], writer)).toMatchObject({ code: 0 });
   });
 

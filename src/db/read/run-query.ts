@@ -128,7 +128,7 @@ const QUERY_HINTS: Readonly<Record<string, string>> = {
   "25006": "simcat query only reads",
   "42501": "it takes the rights of simcat_reader where it can, which reads the views of simcat_report",
   "42P01":
-    "docs/reference/views.md lists the views, as does: SELECT viewname FROM pg_views WHERE schemaname = 'simcat_report'",
+    "docs/reference/views.md lists the views (they need USAGE on their schema), as does: SELECT viewname FROM pg_views WHERE schemaname = 'simcat_report'",
   "55000": "simcat query only reads",
 };
 
