@@ -109,7 +109,8 @@ async function checkRemovals(
   const everyMissing = [...(allowRemovals ? [] : missing), ...missingElsewhere];
   const everywhere = { ...facts, missing: everyMissing.length, removedLately: countOthers(numbers, everyMissing) };
   const isHeldElsewhere = canMark && missingElsewhere.length > 0 && exceedsShare(everywhere);
-  const held = [...(canMark && verdict.kind === "held" ? missing : []), ...(isHeldElsewhere ? missingElsewhere : [])];
+  const heldHere = canMark && verdict.kind === "held" ? [...missing, ...plan.listedOnly] : [];
+  const held = [...heldHere, ...(isHeldElsewhere ? missingElsewhere : [])];
   const [marked, listedOnly] = verdict.kind === "pass" ? [missing, plan.listedOnly] : [[], []];
   const isShared =
     connection !== null && heldSince !== null && live.listed > 0

@@ -56,6 +56,24 @@ test("a held library that a cache lists is read, and explain does not deny it (f
   );
 });
 
+test("no read is promised of a library that was never stored and whose removal is held (fault 331)", async () => {
+  const made = await syncedFixture(libraries("alice", 0, 10));
+  put(made, "alice", 10, 11);
+  made.service.always({ library: "lib 10" }, { kind: "status", status: 404 });
+  await made.call(["sync"]);
+  drop(made, "alice", 5, 11);
+  expect((await made.call(["sync"])).code).toBe(3);
+
+  const explained = await made.call(["explain", "alice/lib 10"]);
+  const { stdout } = await made.call(["status"]);
+
+  expect(explained.stdout.split("\n")[1]).toMatch(/^It will not be read while the listing lacks it\. A guard has held/);
+  expect(stdout).toMatch(/^alice\/lib 10 .* none: held {2}never /m);
+
+  expect((await made.call(["sync", "--allow-removals"])).code).toBe(0);
+  expect(await made.lines("SELECT library_name FROM simcat.library_sync WHERE library_name = 'lib 10'")).toEqual([]);
+});
+
 test("a held run that is interrupted while reading has recorded its hold (fault 49)", async () => {
   const made = await waitingRun(libraries("alice", 0, 21), 40, async (made) => {
     swap(made);

@@ -24,7 +24,7 @@ export interface Removals {
   readonly marked: readonly LibraryKey[];
   /** Libraries that were never stored: their state is deleted. */
   readonly listedOnly: readonly LibraryKey[];
-  /** Libraries whose removal is held, some of them before this run, and since when (database ms, null for now). */
+  /** Libraries whose removal is held, stored or not, some of them before this run, and since when (database ms, null for now). */
   readonly held: readonly LibraryKey[];
   readonly heldSince: number | null;
 }
