@@ -13,7 +13,7 @@ export function formatExplanation(rows: LibraryRows, fullEveryMs: number): strin
   const verdict = judge(rows, fullEveryMs);
   const due = fullReadDueOf(verdict, rows, fullEveryMs);
   const facts = [
-    ...(sync === null ? [] : [...formatDates(sync, rows), ...formatReads(sync, rows, verdict, due)]),
+    ...(sync === null ? [] : [...formatDates(sync, rows, verdict), ...formatReads(sync, rows, verdict, due)]),
     ...formatStored(rows),
   ];
   const head = [printable(formatKey(key)), formatVerdict(verdict, rows), formatBasis(rows)];
@@ -34,12 +34,12 @@ function formatBasis({ lastGoodRun, now }: LibraryRows): string {
   return `${basis} Last good run: ${lastGoodRun.id}, started ${formatMoment(lastGoodRun.startedAt, now)}.`;
 }
 
-function formatDates(sync: SyncState, rows: LibraryRows): Fact[] {
+function formatDates(sync: SyncState, rows: LibraryRows, { kind }: Verdict): Fact[] {
   const dates = datesOf(sync, rows);
   return [
     ["listed date", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.listedText)],
     ["bookmark", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.bookmark)],
-    ["settled", formatSettled(sync, rows)],
+    ["settled", formatSettled(sync, rows, kind !== "none")],
     ["owes", sync.rereadReason === null ? "nothing" : `a read: ${sync.rereadReason}`],
   ];
 }
@@ -106,7 +106,7 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
     now,
     verdict: { next_run: verdict.kind, reason: verdict.reason, text: formatVerdict(verdict, rows) },
     last_good_run: lastGoodRun === null ? null : { id: lastGoodRun.id, started_at: lastGoodRun.startedAt },
-    ...toDatesJson(sync, rows),
+    ...toDatesJson(sync, rows, verdict),
     full_read_due_at: fullReadDueOf(verdict, rows, fullEveryMs),
     failures: sync?.failures ?? 0,
     last_error: reads.lastError,
@@ -133,14 +133,15 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
   };
 }
 
-function toDatesJson(sync: SyncState | null, rows: LibraryRows) {
+function toDatesJson(sync: SyncState | null, rows: LibraryRows, { kind }: Verdict) {
   const dates = sync && datesOf(sync, rows);
   return {
     listed_text: dates?.listedText ?? null,
     bookmark: dates?.bookmark ?? null,
     settled: sync !== null && isSettled(sync),
     window_ends_at: sync !== null && waitsToSettle(sync) ? dateOf(windowEnd(sync)) : null,
-    next_read_due_at: sync === null ? null : dateOf(waitsToSettle(sync) ? nextReadAt(sync) : nextTryAt(sync)),
+    next_read_due_at:
+      sync === null || kind === "none" ? null : dateOf(waitsToSettle(sync) ? nextReadAt(sync) : nextTryAt(sync)),
     reread_reason: sync?.rereadReason ?? null,
     removal_held_at: sync === null ? null : dateOf(sync.removalHeldAt),
     content_read_at: sync === null ? null : dateOf(sync.contentReadAt),

@@ -79,26 +79,28 @@ function formatNone(verdict: Extract<Verdict, { kind: "none" }>, removedAt: Date
   }
 }
 
-/** "yes" if an unchanged listed date proves that the stored content is current. Otherwise "no", the reason and the next read. */
+/** "yes" if an unchanged listed date proves that the stored content is current. Otherwise "no", the reason, and the next read if it is listed. */
 export function formatSettled(
   sync: SyncState,
   { now, source }: { readonly now: Date; readonly source: ReadSource },
+  isListed: boolean,
 ): string {
   if (isSettled(sync)) return "yes";
   if (!sync.listedText) return "no: the service lists no date";
   if (!sync.bookmark) return "no: its content has not been stored completely under a date yet";
   if (sync.listedText !== sync.bookmark) return "no: the listed date is not the bookmark";
   if (sync.rereadReason !== null) return "no: it owes a read";
-  const due = `next read due ${momentOf(nextReadAt(sync), now)}${source === "views" ? " at the latest" : ""}`;
+  const latest = source === "views" ? " at the latest" : "";
+  const due = isListed ? `; next read due ${momentOf(nextReadAt(sync), now)}${latest}` : "";
   if (sync.suspectReads > 0) {
     const reads = sync.suspectReads === 1 ? "read" : `${formatCount(sync.suspectReads)} reads`;
-    return `no: the last ${reads} may have been answered by a cache, or named another date or library than the listing; ${due}`;
+    return `no: the last ${reads} may have been answered by a cache, or named another date or library than the listing${due}`;
   }
   const end = windowEnd(sync);
   const window = momentOf(end, now);
   return end !== null && now.getTime() > end
-    ? `no: not read since its window ended ${window}; ${due}`
-    : `no: its window ends ${window}; ${due}`;
+    ? `no: not read since its window ended ${window}${due}`
+    : `no: its window ends ${window}${due}`;
 }
 
 /** `ms` is in database ms; null if the time is not known. */

@@ -138,6 +138,16 @@ describe("the sentence at the top says", () => {
     });
   });
 
+  test("nothing of a next read of an unsettled library that is not listed (fault 332)", () => {
+    const unsettled = { bookmarkSeenAt: msBefore(0.5), contentReadAt: msBefore(0.1) };
+    const held = rowsWith({ ...unsettled, removalHeldAt: msBefore(180) });
+    const stored = { key, state: "removed" as const, sync: { ...SETTLED, ...unsettled }, removedAt: 0 };
+    for (const rows of [held, { ...ROWS, stored }]) {
+      expect(lines(rows)).toContain("settled         no: its window ends 2026-07-01T12:01:31Z (in 1 min)");
+      expect(toExplanationJson(rows, WEEK)).toMatchObject({ settled: false, next_read_due_at: null });
+    }
+  });
+
   test("that a library known only from rejects is not read", () => {
     const reject = {
       ...REJECT,
