@@ -23,8 +23,8 @@ const BATCH_ROWS = 2_000;
 const BATCH_BYTES = 4 * 2 ** 20;
 /** How long a batch waits for more libraries. */
 const LINGER_MS = 50;
-/** Two batches at once keep Postgres busy while the next one is collected. */
-const MAX_BATCHES = 2;
+/** Two batches keep Postgres busy while the next one is collected. */
+const MAX_BATCHES = 3;
 /** A run that stored nothing and had this many new refusals ends as a database failure: no library can be stored. */
 const MIN_REFUSALS = 20;
 
@@ -60,18 +60,6 @@ async function* toBatches(source: AsyncIterator<ReadOutcome>): AsyncGenerator<re
   }
 }
 
-/** Prepares the next item while the consumer works with the last one. */
-async function* oneAhead<T>(items: AsyncIterator<T>): AsyncGenerator<T> {
-  let next = items.next();
-  for (;;) {
-    const { done, value } = await next;
-    if (done) return;
-    next = items.next();
-    next.catch(() => {});
-    yield value;
-  }
-}
-
 /**
  * Stores libraries in batches, and yields the outcomes of each batch after its last commit.
  *
@@ -99,7 +87,7 @@ export async function* saveOutcomes(
   let stored = 0;
   const newRefusals: unknown[] = [];
   try {
-    for await (const saved of concurrently(oneAhead(toBatches(source)), MAX_BATCHES, save, stop)) {
+    for await (const saved of concurrently(toBatches(source), MAX_BATCHES, save, stop)) {
       stored += saved.stored;
       newRefusals.push(...saved.newRefusals);
       yield* saved.outcomes;
