@@ -57,8 +57,9 @@ test("a run that can open too few connections ends at once and names the limit (
   const limited = ["-c", 'ulimit -n 250; exec "$0" "$@"', process.execPath, MAIN, "sync"];
   const { code, stdout } = await startProgram("sh", limited, { ...made.environment, SIMCAT_CONCURRENCY: "500" }).ended;
   expect(code).toBe(69);
+  expect(stdout).toContain("raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY");
   // On a busy machine, a connection to the database may be the first without a descriptor.
-  expect(stdout).toMatch(/too many open files.*; raise the limit \(ulimit -n\) or lower SIMCAT_CONCURRENCY/);
-  const status = expect.stringMatching(/^(source_unavailable|database_failed)$/);
-  expect(await lastRun(made.query)).toMatchObject({ status });
+  const { status } = await lastRun(made.query);
+  if (status === "database_failed") expect(stdout).toContain("(EMFILE); too many open files; ");
+  else expect([status, stdout]).toEqual(["source_unavailable", expect.stringContaining("open files on this machine")]);
 });
