@@ -9,14 +9,17 @@ export interface StopSignal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** Node.js fires a timer with a longer delay at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** As `setTimeout`, which fires at once after a longer delay, and warns of a negative one on standard error. */
+export const startTimer = (callback: () => void, ms: number) =>
+  setTimeout(callback, Math.max(0, Math.min(ms, MAX_TIMER_MS)));
 
 /** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as the signal is aborted. */
 export function sleep(ms: number, signal: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const timer = setTimeout(() => finish(resolve), Math.min(Math.ceil(ms), MAX_TIMER_MS));
+    const timer = startTimer(() => finish(resolve), Math.ceil(ms));
     const onAbort = () => finish(() => reject(signal.reason));
     signal.addEventListener("abort", onAbort);
     function finish(settle: () => void): void {
@@ -52,7 +55,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: StopSignal): Pr
 export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | "timeout"> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<"timeout">((resolve) => {
-    timer = setTimeout(() => resolve("timeout"), Math.min(ms, MAX_TIMER_MS));
+    timer = startTimer(() => resolve("timeout"), ms);
   });
   try {
     return await Promise.race([work, timeout]);

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { aborted, concurrently, sleep, unlessAborted, withTimeout } from "../src/async.ts";
+import { aborted, concurrently, sleep, startTimer, unlessAborted, withTimeout } from "../src/async.ts";
 
 const never = new AbortController().signal;
 const pending = new Promise<never>(() => {});
@@ -28,6 +28,13 @@ describe("sleep", () => {
     stop.abort(reason);
     await expect(sleeping).rejects.toBe(reason);
   });
+});
+
+test("a timer has a delay that no version of Node.js changes or warns of (fault 344)", () => {
+  const started = vi.spyOn(globalThis, "setTimeout");
+  onTestFinished(() => started.mockRestore());
+  for (const ms of [-4_024.9, 0, 250, 2 ** 40]) clearTimeout(startTimer(() => {}, ms));
+  expect(started.mock.calls.map(([, ms]) => ms)).toEqual([0, 0, 250, 2 ** 31 - 1]);
 });
 
 test("aborted resolves when the signal is aborted, and at once if it is already", async () => {

@@ -1,6 +1,6 @@
 /** Connections to Postgres, and repetitions while it does not answer. All queries are SQL texts. */
 import pg from "pg";
-import { sleep, unlessAborted, withTimeout } from "../async.ts";
+import { sleep, startTimer, unlessAborted, withTimeout } from "../async.ts";
 import { ConfigurationError } from "../errors.ts";
 import { databaseError, formatDatabaseFailure, isConnectionLost, isContention, isLockTimeout } from "./db-errors.ts";
 
@@ -178,7 +178,7 @@ export async function retryTransient<T>(
   let lastError: unknown;
   const timers: NodeJS.Timeout[] = [];
   const announceAfter = (ms: number) =>
-    timers.push(setTimeout(() => onWait?.(lastError), beganAt + ms - performance.now()));
+    timers.push(startTimer(() => onWait?.(lastError), beganAt + ms - performance.now()));
   const mayRetry = (error: unknown, attempts: number): boolean => {
     if (isContention(error)) return ++contended < (isLockTimeout(error) ? lockAttempts : CONTENTION_ATTEMPTS);
     // Always at least two attempts: if the machine sleeps during the first, all the time seems to have passed in it.

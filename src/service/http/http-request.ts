@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
-import { MAX_TIMER_MS, type StopSignal } from "../../async.ts";
+import { type StopSignal, startTimer } from "../../async.ts";
 import { formatLimit } from "../../format.ts";
 import {
   AttemptFailure,
@@ -238,7 +238,7 @@ class Deadline {
       this.#resolve = resolve;
       // A busy process runs a late timer before it reads bytes that arrived long ago: read the sockets once more.
       const onTimeout = () => setImmediate(() => this.#expire(resolve));
-      this.#timer = setTimeout(onTimeout, Math.min(this.#remainingMs, MAX_TIMER_MS));
+      this.#timer = startTimer(onTimeout, this.#remainingMs);
     });
   }
 

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS, type StopSignal, sleep } from "../../async.ts";
+import { type StopSignal, sleep, startTimer } from "../../async.ts";
 import { isThrottled, type ResponseHead } from "./attempt-failure.ts";
 import type { HttpOptions, HttpTiming, Operation } from "./http-options.ts";
 
@@ -40,7 +40,7 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
   /** Timers have whole milliseconds and may fire early: wait for the last fraction in turns of the event loop. */
   function admitAfter(ms: number): void {
     if (ms >= 1) {
-      const timer = setTimeout(admit, Math.min(Math.floor(ms), MAX_TIMER_MS));
+      const timer = startTimer(admit, Math.floor(ms));
       cancelTimer = () => clearTimeout(timer);
     } else {
       const immediate = setImmediate(admit);
