@@ -21,8 +21,7 @@ const MIGRATION_LOCK_TIMEOUT_MS = 2_500;
 /** About five minutes, with the pauses between the attempts. */
 const LOCK_ATTEMPTS = 80;
 /** Settings of a role that would change the meaning of the migrations. */
-const FIXED_SETTINGS = `SET LOCAL standard_conforming_strings = on; SET LOCAL search_path = pg_catalog;
-  SET LOCAL default_table_access_method = heap`;
+const FIXED_SETTINGS = "SET LOCAL search_path = pg_catalog; SET LOCAL default_table_access_method = heap";
 
 const CREATE_JOURNAL = `CREATE TABLE IF NOT EXISTS ${JOURNAL} (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`;
 

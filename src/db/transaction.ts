@@ -17,8 +17,9 @@ const PLANNED = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = auto";
 /** Rows of large tables are found by their keys, whatever the statistics and the role's settings are. */
 const BY_KEY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_nestloop = on";
 
-/** Values travel as text, so a role's settings could round numbers, or read NULL in an array as a word. */
-const EXACT = "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1";
+/** Values travel as text, so a role's settings could round numbers, read NULL in an array as a word, or unescape a literal. */
+const EXACT =
+  "SET LOCAL array_nulls = on; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on";
 
 /** Times and names of types travel as text too, in a format that a database or a role may set. */
 const READABLE =
