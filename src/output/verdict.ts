@@ -107,8 +107,9 @@ export function formatSettled(
 export const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
 export const momentOf = (ms: number | null, now: Date) => formatMoment(dateOf(ms), now);
 
-/** When a failing library is tried next; null if the next run tries it. */
-export function nextTryOf({ failures, lastFailedAt, bookmarkSeenAt }: FailingLibrary): Date | null {
+/** When a failing library is tried next; null if the next run tries it, or none does while its removal is held. */
+export function nextTryOf({ failures, lastFailedAt, bookmarkSeenAt, removalHeldAt }: FailingLibrary): Date | null {
+  if (removalHeldAt !== null) return null;
   const [failedMs, seenMs] = [lastFailedAt?.getTime() ?? null, bookmarkSeenAt?.getTime() ?? null];
   return dateOf(nextTryAt({ failures, lastFailedAt: failedMs, bookmarkSeenAt: seenMs }));
 }

@@ -60,7 +60,7 @@ test("no read is promised of a library that was never stored and whose removal i
   const made = await syncedFixture(libraries("alice", 0, 10));
   put(made, "alice", 10, 11);
   made.service.always({ library: "lib 10" }, { kind: "status", status: 404 });
-  await made.call(["sync"]);
+  for (const _ of ["now", "again", "at a distance"]) expect((await made.call(["sync"])).code).toBe(2);
   drop(made, "alice", 5, 11);
   expect((await made.call(["sync"])).code).toBe(3);
 
@@ -69,6 +69,8 @@ test("no read is promised of a library that was never stored and whose removal i
 
   expect(explained.stdout.split("\n")[1]).toMatch(/^It will not be read while the listing lacks it\. A guard has held/);
   expect(stdout).toMatch(/^alice\/lib 10 .* none: held {2}never /m);
+  const { failing } = JSON.parse((await made.call(["status", "--json"])).stdout);
+  expect(failing).toMatchObject([{ library: "lib 10", next_read_due_at: null }]);
 
   expect((await made.call(["sync", "--allow-removals"])).code).toBe(0);
   expect(await made.lines("SELECT library_name FROM simcat.library_sync WHERE library_name = 'lib 10'")).toEqual([]);
