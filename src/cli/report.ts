@@ -26,7 +26,7 @@ interface ReportOptions extends JsonOptions {
 
 export const defineReport: DefineCommand = (command, run) =>
   command
-    .option("--out <FILE>", "the file to write", parseText, "simcat-report.html")
+    .option("--out <FILE>", "the file to write, or - for standard output", parseText, "simcat-report.html")
     .option("--since <DURATION>", "how far back to list changes, such as 30d", "7d")
     .option("--title <TEXT>", "the heading (default: the service and the database)", parseText)
     .addOption(ownerOption())
@@ -43,7 +43,7 @@ export async function report(context: Context, { out, since, title, owner, json 
     return readReport(pool, scope, context.stop);
   });
   const { page, findings } = formatReport(rows, context.version, config.baseUrl?.host ?? null, title ?? null);
-  const file = resolve(out);
+  const file = out === "-" ? STANDARD_OUTPUT : resolve(out);
   const bytes = Buffer.from(page, "utf8");
   await writeOutput(file, bytes, context.stop).catch((error) => {
     context.stop.throwIfAborted();

@@ -111,7 +111,7 @@ test("report writes a page to --out; standard output gets the page and nothing e
   expect(refused.code).toBe(64);
   expect(JSON.parse(refused.stderr).msg).toContain("the report cannot be written to /dev/full: ENOSPC");
   // Node passes a socket, which cannot be opened by its path; a shell passes a pipe or a file.
-  const socket = await simcat(["report", "--out", "/dev/stdout"]);
+  const socket = await simcat(["report", "--out", "-"]);
   expect({ code: socket.code, isPage: isPage.test(socket.stdout) }).toEqual({ code: 0, isPage: true });
   expect(socket.stderr).toContain("report: /dev/stdout (");
   const program = `'${process.execPath}' '${MAIN}' report --out /dev/stdout`;

@@ -23,7 +23,7 @@ const MEANINGS = {
   held: "held: a guard held removals",
   failed: "failed",
   neutral: "stopped early",
-  running: "running",
+  running: "running, or its process died",
 };
 
 /**
