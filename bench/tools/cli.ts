@@ -56,6 +56,7 @@ export async function runCli(
 export function environmentFor(url: string, database: Database): Record<string, string> {
   return {
     PATH: process.env.PATH ?? "",
+    NODE_OPTIONS: process.env.NODE_OPTIONS ?? "",
     SIMCAT_BASE_URL: url,
     SIMCAT_API_KEY: API_KEY,
     DATABASE_URL: database.url,

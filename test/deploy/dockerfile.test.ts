@@ -42,7 +42,7 @@ test("it starts the worker or the given command as process 1, which gets SIGTERM
   expect(only("WORKDIR")).toBe("/app");
   expect(manifest.bin).toEqual({ simcat: "dist/main.js" });
   expect([...all("RUN"), ...all("SHELL"), ...all("ADD")]).toEqual([]);
-  expect(only("ENV")).toBe("NODE_ENV=production SIMCAT_HTTP_HOST=0.0.0.0");
+  expect(only("ENV")).toBe("NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=8 SIMCAT_HTTP_HOST=0.0.0.0");
   expect(only("EXPOSE")).toBe("9464");
 });
 
