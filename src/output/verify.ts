@@ -1,6 +1,6 @@
 import type { ColumnDifference, DifferenceKind } from "../db/read/compare-rows.ts";
 import { cutToDifference, formatCount, formatElapsed, formatInstant, formatLibraries, plural } from "../format.ts";
-import { formatKey, keyText, shellWord } from "../key.ts";
+import { formatKey, shellWord } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { LibraryDifference, VerifyReport } from "../verify/verify.ts";
@@ -33,7 +33,7 @@ export function formatVerify(report: VerifyReport, look = PLAIN): string {
   if (passing > 0) findings.push(`  passing    ${formatLibraries(passing)} differed, and agreed when read again`);
   return [
     `${mark(look, report.agrees ? "good" : "bad", `verify: ${formatResult(report)}`)} (${formatElapsed(report.durationMs)})`,
-    `  libraries  ${formatCount(report.listed)} listed, ${formatCount(countAgreeing(report))} agree`,
+    `  libraries  ${formatCount(report.listed)} listed, ${formatCount(report.agreeing)} agree`,
     `  scenarios  ${formatCount(report.scenarios)} compared${differences.length > 0 ? "; differences are printed as stored → service" : ""}`,
     ...findings,
     ...formatAdvice(report).map((advice, index) => `${index === 0 ? "  to do      " : "             "}${advice}`),
@@ -56,13 +56,6 @@ function formatResult({ agrees, differences, unread, rejected }: VerifyReport): 
     rejected.length > 0 ? "some items could not be compared" : "",
   ];
   return found.filter((text) => text !== "").join(", ") || "the listing is incomplete";
-}
-
-/** Listed libraries that were compared completely and agree. An unaddressable one does not count as listed. */
-function countAgreeing({ listed, differences, unread, rejected }: VerifyReport): number {
-  const incomplete = rejected.filter(({ code }) => code !== "unaddressable");
-  const others = [...differences.filter(({ kind }) => kind !== "unlisted"), ...unread, ...incomplete];
-  return Math.max(0, listed - new Set(others.flatMap(({ key }) => (key === null ? [] : keyText(key)))).size);
 }
 
 function formatList<T>(title: string, found: readonly T[], format: (item: T) => string): string[] {
@@ -143,7 +136,7 @@ export function toVerifyJson(report: VerifyReport, exitCode: number) {
     exit_code: exitCode,
     duration_ms: durationMs,
     libraries_listed: listed,
-    libraries_agreeing: countAgreeing(report),
+    libraries_agreeing: report.agreeing,
     libraries_differing: differences.length,
     libraries_unread: unread.length,
     libraries_differing_in_passing: passing,

@@ -58,21 +58,22 @@ export async function verifyStored(tools: CompareTools, asked: Selection, signal
   if (suspects.length > 0) {
     const isSuspect = selectorOf({ libraries: suspects, owners: [] });
     const isOther = ({ key }: Keyed) => key !== null && !isSuspect(key);
-    const again = await compareSides(
-      { ...tools, onEvent: () => {} },
-      await readSides(tools, signal),
-      isSuspect,
-      signal,
-    );
+    const { listing, stored, now } = await readSides(tools, signal);
+    const again = await compareSides({ ...tools, onEvent: () => {} }, { listing, stored, now }, isSuspect, signal);
+    const wereListed = suspects.length - findings.differences.filter(({ kind }) => kind === "unlisted").length;
     findings = {
       ...findings,
+      listed: findings.listed - wereListed + again.listed,
+      agreeing: findings.agreeing + again.agreeing,
       differences: again.differences,
       unread: [...findings.unread.filter(isOther), ...again.unread],
       rejected: [...findings.rejected.filter(isOther), ...again.rejected],
       incomplete: findings.incomplete ?? again.incomplete,
       cachedMs: Math.max(findings.cachedMs, again.cachedMs),
     };
-    passing = suspects.length - again.differences.length - again.unread.length;
+    const isGone = (key: LibraryKey) =>
+      listing.incomplete === null && !listing.libraries.has(key) && stored.get(keyText(key))?.state !== "live";
+    passing = again.agreeing + suspects.filter(isGone).length;
   }
   const { differences, unread, rejected, incomplete } = findings;
   for (const found of [differences, unread, rejected]) found.sort(byLabel);
@@ -115,7 +116,9 @@ async function compareSides(
    */
   const rejected = listing.rejects
     .filter(({ key, code }) => (key === null || isInScope(key)) && code !== "paged_answer")
-    .map(({ key, code, reason }) => ({ key, code, count: 1, reason }));
+    .map(({ key, reason }) => ({ key, count: 1, reason }));
+  /** Listed libraries that were compared completely and agree. */
+  let agreeing = 0;
   /** Compared scenarios. */
   let scenarios = 0;
   /** For how long a cache had held the oldest answer, in ms; 0 when the service itself answered, infinite if that is unknown. */
@@ -155,7 +158,8 @@ async function compareSides(
     if (difference !== null)
       differences.push({ ...difference, remedy: remedyFor(listed, row, read, now, settings), removalHeldAt: null });
     const [first] = read.rejects;
-    if (first !== undefined) rejected.push({ key, code: first.code, count: read.rejects.length, reason: first.reason });
+    if (difference === null && first === undefined && listed.source !== null) agreeing += 1;
+    if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });
     onEvent({ kind: "stored", key });
   };
   const fail = async (key: LibraryKey, row: StoredLibrary, error: unknown) => {
@@ -177,7 +181,7 @@ async function compareSides(
     compare(listed, row).catch((error) => fail(listed.key, row, error)),
   );
   for await (const _ of comparisons);
-  return { listed: listed.length, scenarios, differences, unread, rejected, incomplete, cachedMs };
+  return { listed: listed.length, agreeing, scenarios, differences, unread, rejected, incomplete, cachedMs };
 }
 
 /** A sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */

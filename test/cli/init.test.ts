@@ -50,7 +50,7 @@ describe("without a terminal", () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 
-  test("--quiet prints nothing if all is well, otherwise what is wrong (fault 272)", async () => {
+  test("--quiet prints nothing if all is well, otherwise what is wrong (fault 271)", async () => {
     expect(await init(["--quiet", ...options("another-key")])).toMatchObject({
       code: 77,
       stdout: expect.stringContaining("FAIL  key"),

@@ -104,7 +104,7 @@ bounced("simcat query leaves no setting of its statement in the pool (fault 248)
   }
 });
 
-bounced("Ctrl-C ends a query although PgBouncer has no free session to cancel it (fault 255)", async () => {
+bounced("Ctrl-C ends a query although PgBouncer has no free session to cancel it (fault 252)", async () => {
   const { url, query } = await freshTestDatabase();
   const DATABASE_URL = await startPgbouncer(url, { default_pool_size: "1" });
   const running = startCli(["query", "SELECT pg_sleep(15)"], { DATABASE_URL });
