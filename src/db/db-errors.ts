@@ -94,7 +94,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   [MISSING_OBJECT, "a table, column, view or function of simcat is missing; run simcat check"],
   [
     /^42501$/,
-    "grant the missing privilege to this role (simcat check names those that a run needs), then run the command again",
+    "grant the missing privilege to this role (simcat check names those that a run needs, deploy/roles.sql has those of a reader), then run the command again",
   ],
   [/^53100$/, "free space on the database's disk; the next run continues from what is stored"],
   [/^53300$/, "raise the role's or the server's connection limit, or end other sessions"],

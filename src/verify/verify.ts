@@ -14,7 +14,7 @@ import { assertKnown } from "../sync/assert-known.ts";
 import { hashContent } from "../sync/read-libraries.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
-import { CACHE_MARGIN_MS, hasFailed, withSeenAt } from "../sync/rules/settle.ts";
+import { CACHE_MARGIN_MS, hasFailed, isBackingOff, withSeenAt } from "../sync/rules/settle.ts";
 import type { RunEvent, RunSettings } from "../sync/run-types.ts";
 import { type ContentDifference, compareContent, toDifference } from "./compare-content.ts";
 
@@ -132,7 +132,7 @@ async function compareSides(
     const row = stored.get(keyText(one.key)) ?? null;
     if (row?.state === "live") both.push([one, row]);
     else if (row?.state !== "removed" || !isUnseen(row.removedAt))
-      addOneSided(one.key, row?.state === "removed" ? "removed" : "missing", remedyFor(one, row, null, now, settings));
+      addOneSided(one.key, row?.state === "removed" ? "removed" : "missing", remedyFor(one, row, null, now, tools));
   }
   // Only if none of the others could be read, the service counts as down because of these.
   both.sort(([, a], [, b]) => Number(hasFailed(a)) - Number(hasFailed(b)));
@@ -156,7 +156,7 @@ async function compareSides(
     scenarios += compared;
     cachedMs = Math.max(cachedMs, read.cachedMs);
     if (difference !== null)
-      differences.push({ ...difference, remedy: remedyFor(listed, row, read, now, settings), removalHeldAt: null });
+      differences.push({ ...difference, remedy: remedyFor(listed, row, read, now, tools), removalHeldAt: null });
     const [first] = read.rejects;
     if (difference === null && first === undefined && listed.source !== null) agreeing += 1;
     if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });
@@ -190,10 +190,13 @@ function remedyFor(
   stored: StoredLibrary | null,
   read: ReceivedContent | null,
   now: number,
-  { fullEveryMs, serviceTimezone }: CompareTools["settings"],
+  { source, settings: { fullEveryMs, serviceTimezone } }: CompareTools,
 ): Remedy {
   const decision = decide(listed, stored, { now, fullEveryMs, backfillSince: null });
   const isPartial = read === null || read.rejects.length > 0 || listed.source === null;
+  // The views show neither the last listed date nor the hash.
+  if (source === "views" && stored?.sync && isBackingOff(now, stored.sync)) return "later";
+  if (source === "views" && !isPartial && decision.reason !== "listed date changed") return "backfill";
   const isChanged = isPartial || stored?.sync?.contentHash !== hashContent(listed, read, serviceTimezone);
   if (!isChanged || decision.reason === "unchanged") return "backfill";
   return decision.kind === "read" ? "sync" : "later";

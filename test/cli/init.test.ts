@@ -157,7 +157,7 @@ describe("on a terminal", () => {
     }
   });
 
-  test("ends if the database of a file cannot be reached, because nothing is left to ask (fault 226)", async () => {
+  test("ends if the database of a file cannot be reached, because nothing is left to ask (fault 224)", async () => {
     const urlFile = join(directory, "url");
     writeFileSync(urlFile, "postgres://a:secret-word@127.0.0.1:1/x");
     const settings = { SIMCAT_BASE_URL: baseUrl, SIMCAT_API_KEY: KEY, DATABASE_URL_FILE: urlFile };
@@ -174,7 +174,7 @@ describe("on a terminal", () => {
     ["Node's", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }, "", ["NODE_TLS_REJECT_UNAUTHORIZED"]],
     ["a line of .env", {}, "--force", ["FULL_EVERY"]],
   ])(
-    "ends with 78 before the first question if another setting is wrong: %s (fault 282)",
+    "ends with 78 before the first question if another setting is wrong: %s (fault 224)",
     async (_, more, opt, names) => {
       if (opt === "--force") writeFileSync(file(), "SIMCAT_FULL_EVERY=often\nSIMCAT_API_KEY=short\n", { mode: 0o600 });
       const { code, stdout } = await start(more, opt).running.ended;

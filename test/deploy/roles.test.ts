@@ -210,6 +210,19 @@ describe("the reader", () => {
     }
   });
 
+  test("is promised no read by verify that the views do not show (fault 348)", async () => {
+    const { mock, as, alter } = await filled();
+    await alter(`UPDATE simcat.library_sync SET listed_text = '2024-01-01', failures = 3, last_failed_at = now() WHERE library_name = 'Water';
+      UPDATE simcat.library_sync SET reread_reason = 'failure' WHERE library_name = 'Fire';
+      UPDATE simcat.libraries SET description = 'altered' WHERE library_name = 'Fire'`);
+    mock.edit((organization) => void organization.put(library("bob", "Water", { lastModified: "2024-01-01" })));
+    for (const role of ["simcat_migrator", "simcat_reader"]) {
+      const { code, stdout } = await callCli(["verify", "--json"], as(role));
+      const remedies = JSON.parse(stdout).differences.map((one: { remedy: string }) => one.remedy);
+      expect({ role, code, remedies }).toEqual({ role, code: 2, remedies: ["backfill", "later"] });
+    }
+  });
+
   test("lends its rights to the writer, whose shell completes names", async () => {
     const { as, alter } = await filled();
     const completed = (option: string) => runCli(["completion", option], as("simcat_writer"));
@@ -226,7 +239,7 @@ describe("the reader", () => {
     await alter("REVOKE USAGE ON SCHEMA simcat_report FROM simcat_writer, simcat_reader");
     expect(await callCli(["check"], writer)).toMatchObject({ stdout: expect.stringContaining("all that a run needs") });
     const denied =
-      "permission denied for schema simcat_report (42501); grant the missing privilege to this role (simcat check names those that a run needs)";
+      "permission denied for schema simcat_report (42501); grant the missing privilege to this role (simcat check names those that a run needs, deploy/roles.sql has those of a reader)";
     expect(await callCli(["libraries"], writer)).toMatchObject({ code: 69, stderr: expect.stringContaining(denied) });
     const hint = "(42501); it takes the rights of simcat_reader where it can";
     expect(await callCli(["query", "TABLE pg_authid"], writer)).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { StatusRows } from "../../src/db/read/read-status.ts";
 import type { LiveRun, RunRow } from "../../src/db/read/recent-runs.ts";
-import { formatStatus } from "../../src/output/status.ts";
+import { formatStatus, toStatusJson } from "../../src/output/status.ts";
 import { ago, NOW, runRow as run } from "./run-row.ts";
 
 const QUIET: StatusRows = {
@@ -206,6 +206,10 @@ test("failing libraries are shown with the age of their last good copy, the rest
     "… and 2 more",
     "",
     "next: simcat explain 'ann/Q1%2FQ2 50%25 done' has the details and says when the library is read again",
+  ]);
+  const held = failing("cy", "Gone", { failures: 3, removalHeldAt: ago(1) });
+  expect(toStatusJson({ ...QUIET, failing: { total: 1, shown: [held] } }).failing).toMatchObject([
+    { library: "Gone", next_read_due_at: null },
   ]);
 });
 

@@ -186,7 +186,7 @@ test("a role that may not create the schema gets an error, and nothing is create
   expect(await syncInVain(url)).toEqual({
     exit: 69,
     code: "database_failed",
-    said: `migrating the schema failed: permission denied for database ${name} (42501); grant the missing privilege to this role (simcat check names those that a run needs), then run the command again`,
+    said: `migrating the schema failed: permission denied for database ${name} (42501); grant the missing privilege to this role (simcat check names those that a run needs, deploy/roles.sql has those of a reader), then run the command again`,
   });
   expect(await empty.query(NAMES)).toEqual([]);
 });

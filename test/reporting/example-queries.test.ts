@@ -371,7 +371,7 @@ test("last-runs.sql has no duration of a run whose process died (fault 284)", as
   expect(runs.map(([id, , , , seconds]) => `${id}: ${seconds}`)).toEqual(["4: 90.5", "3: null", "2: 90.5", "1: 90.5"]);
 });
 
-test("a month between two runs, in which none was, has no freed storage (fault 262)", async () => {
+test("a month between two runs, in which none was, has no freed storage (fault 243)", async () => {
   await database().query("UPDATE simcat.sync_runs SET started_at = $1, finished_at = $1 WHERE id = 1", [ago(100)]);
   const months = (await answerOf("storage-freed-by-month.sql")).map((row) => row.split(" | "));
   for (const [month = "", since] of months)
@@ -437,7 +437,7 @@ test("initial content that was only read later was there at the start of a week 
   expect(await atStart()).toEqual(before.map((count, at) => count + Number(isLater(weeks(8)[at] ?? ""))));
 });
 
-test("a size that became unknown freed no storage, after a prune of the events too (faults 243, 258)", async () => {
+test("a size that became unknown freed no storage, after a prune of the events too (fault 243)", async () => {
   const shrunk = async () =>
     (await answerOf("storage-freed-by-month.sql")).flatMap((row) => Number(row.split(" | ").at(-1)) || []);
   await database().query(
