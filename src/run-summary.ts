@@ -88,7 +88,8 @@ export interface RunSummary {
 }
 
 /** The end of a run of everything, or of an attempt to begin one. */
-export interface RunEnd extends Pick<RunSummary, "status" | "isGood" | "error"> {
+export interface RunEnd extends Pick<RunSummary, "isGood" | "error"> {
   /** Null if it did not begin. */
   readonly id: number | null;
+  readonly status: RunStatus | "configuration";
 }

@@ -7,7 +7,7 @@ import type { Connection, Pool } from "../db/connect.ts";
 import { readRunEnds } from "../db/read/recent-runs.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { toError } from "../errors.ts";
-import type { RunEnd, RunStatus } from "../run-summary.ts";
+import type { RunEnd } from "../run-summary.ts";
 import { basicOf } from "../secrets.ts";
 import { openConnectionPool } from "../service/http/connection-pool.ts";
 import type { Context } from "./context.ts";
@@ -58,7 +58,7 @@ export function createSender(context: Context, config: Config, pool: Pool) {
 const MIN_DISTANCE_MS = 15 * 60_000;
 
 /** Ends that say nothing about the service or the copy, such as a stop. */
-const SILENT: readonly RunStatus[] = ["interrupted", "lost_lease", "running", "abandoned"];
+const SILENT: readonly RunEnd["status"][] = ["interrupted", "lost_lease", "running", "abandoned"];
 
 /** The body of the post. `text` is a sentence that chat programs show. */
 function formatMessage({ id, status, isGood, error }: RunEnd, now: Date, version: string) {

@@ -126,7 +126,7 @@ async function reportNotStarted(context: WorkerContext, thrown: unknown): Promis
   const masked = mask(message ?? status);
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.notStarted(status);
-  void sendMessage({ id: null, status, isGood: false, error: masked });
+  void sendMessage({ id: null, status: code, isGood: false, error: masked });
   state.trouble = { code, message: masked, runId };
   const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   log[status === "database_failed" ? "warn" : "error"](line, "run could not start");

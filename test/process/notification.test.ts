@@ -1,13 +1,16 @@
 import { createHmac } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
+import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { postMessage } from "../../src/cli/webhook.ts";
 import { addRows } from "../reporting/stored-rows.ts";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { API_KEY, type Fixture, fixture } from "../support/fixture.ts";
 import { listen } from "../support/listen.ts";
 import { library } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const WRONG_KEY = { SIMCAT_API_KEY: "a-wrong-key" };
 const SECRET_PATH = "/services/T0KEN-0F-THE-H00K";
@@ -191,6 +194,23 @@ test("the worker sends a message about runs that fail or cannot begin, once", as
   await vi.waitFor(() => expect(output().match(/"status":"unauthorized"/g)?.length).toBeGreaterThan(2), 30_000);
   process.kill("SIGTERM");
   expect(messages()).toMatchObject([{ good: false, status: "unauthorized" }]);
+});
+
+test("the worker's message about a wrong configuration says so, as /readyz does (fault 349)", async () => {
+  const { url, messages } = await hook(200);
+  const file = join(temporaryDirectory(), "key");
+  writeFileSync(file, API_KEY);
+  const { output } = made.start(["start"], {
+    SIMCAT_API_KEY: "",
+    SIMCAT_API_KEY_FILE: file,
+    SIMCAT_NOTIFY_URL: url,
+    SIMCAT_LOG_FORMAT: "json",
+    SIMCAT_SCHEDULE: "* * * * * *",
+    SIMCAT_HTTP_PORT: "0",
+  });
+  await vi.waitFor(() => expect(output()).toContain('"code":"run_finished"'), 30_000);
+  rmSync(file);
+  await vi.waitFor(() => expect(messages()).toMatchObject([{ run_id: null, status: "configuration" }]), 30_000);
 });
 
 test("the worker does not repeat the message of another process (fault 295)", async () => {
