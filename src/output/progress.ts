@@ -128,7 +128,7 @@ export function createProgressLine(
 function createServiceWaits() {
   let inFlight = 0;
   let silentSince = 0;
-  let pause = { since: 0, until: 0, reason: "" };
+  let pauses: { readonly since: number; readonly until: number; readonly reason: string }[] = [];
   let askedUntil = 0;
   return {
     observe(event: ObservedEvent): void {
@@ -139,7 +139,9 @@ function createServiceWaits() {
         silentSince = now;
       }
       if (event.kind === "throttled") askedUntil = now + event.waitMs;
-      if (event.kind === "retry") pause = { since: now, until: now + event.delayMs, reason: event.reason };
+      if (event.kind !== "retry") return;
+      const pause = { since: now, until: now + event.delayMs, reason: event.reason };
+      pauses = [...pauses.filter(({ until }) => until > now), pause].sort((a, b) => a.until - b.until);
     },
     /** Returns the wait in progress if it takes at least this long. `since`, as `performance.now()`, identifies it. */
     current(leastMs: number) {
@@ -152,8 +154,9 @@ function createServiceWaits() {
           since: silentSince,
         };
       }
-      const { since, until, reason } = pause;
-      if (now >= until || until - since < leastMs) return null;
+      const first = pauses.find(({ until }) => until > now);
+      if (first === undefined || first.until - first.since < leastMs) return null;
+      const { since, until, reason } = first;
       const why = now < askedUntil ? " (Retry-After)" : "";
       return { text: `waiting for the service: ${reason}; next request in ${formatElapsed(until - now)}${why}`, since };
     },

@@ -333,7 +333,7 @@ describe("check of the privileges", () => {
     });
   });
 
-  test("names what is missing for creating the schemas, one of which the role owns, unless another URL migrates (faults 98, 342)", async () => {
+  test("names what is missing for creating the schemas, one of which the role owns, unless another URL migrates (faults 98, 280)", async () => {
     const database = await freshTestDatabase({ empty: true });
     const { role, environment } = await newcomer(database);
     const { exitCode, line } = await checked(environment);

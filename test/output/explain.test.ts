@@ -138,7 +138,7 @@ describe("the sentence at the top says", () => {
     });
   });
 
-  test("nothing of a next read of an unsettled library that is not listed (fault 332)", () => {
+  test("nothing of a next read of an unsettled library that is not listed (fault 308)", () => {
     const unsettled = { bookmarkSeenAt: msBefore(0.5), contentReadAt: msBefore(0.1) };
     const held = rowsWith({ ...unsettled, removalHeldAt: msBefore(180) });
     const stored = { key, state: "removed" as const, sync: { ...SETTLED, ...unsettled }, removedAt: 0 };

@@ -191,7 +191,7 @@ test("failing libraries with the same error share a line, whose number is never 
   expect(text({ failing: { total: 55, shown } }, 66)).toContainEqual(expect.stringMatching(/^52, .*… +4 /));
 });
 
-test("failing libraries are shown with the age of their last good copy, the rest as a number (fault 288)", () => {
+test("failing libraries are shown with the age of their last good copy, the rest as a number (fault 276)", () => {
   const shown = [
     failing("ann", "Q1/Q2 50% done", { failures: 3, lastError: "not_found: GET … answered 404\u001b[2J" }),
     failing("bo", "Lib", { lastSuccessAt: ago(600), bookmarkSeenAt: ago(600) }),

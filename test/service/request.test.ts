@@ -95,3 +95,15 @@ it("counters count requests, retries, and the decoded bytes of all bodies", asyn
   await failureOf(open(new URL("http://127.0.0.1:1/"), { maxRetries: 0 }).listLibraries(never));
   expect(service.counters().requests).toBe(3);
 });
+
+it("a repetition that is never sent counts neither as a request nor as a retry (fault 350)", async () => {
+  const server = await serveWell((request, response) => {
+    if (request.url?.endsWith("/metadata")) response.writeHead(500).end();
+    else setTimeout(() => response.writeHead(404).end(), 100);
+    return true;
+  });
+  const service = open(server.url, { concurrency: 1 });
+  await failureOf(service.readContent(LIBRARY, collect(), never));
+  expect(service.events.filter(({ kind }) => kind === "retry")).toHaveLength(1);
+  expect(service.counters()).toMatchObject({ requests: 2, retries: 0 });
+});

@@ -488,7 +488,7 @@ test("one page of a listing is incomplete, and no entry to correct in the servic
   expect((await verifyJson(sides)).out).toMatchObject({ agrees: false, rejects: [] });
 });
 
-test("a cache that answered is named, also with --quiet: it may not know the last edit (fault 278)", async () => {
+test("a cache that answered is named, also with --quiet: it may not know the last edit (fault 225)", async () => {
   const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b", { scenarios: [1] })]);
   expect(await verify(sides, ["--quiet"])).toMatchObject({ code: 0, stdout: "" });
   expect((await verifyJson(sides)).out.cached).toBeNull();

@@ -103,6 +103,19 @@ test("on a terminal it names each wait for the service that takes over a second 
   line.end();
 });
 
+test("of several waits for repetitions it names the one that ends first (fault 351)", () => {
+  let drawn = "";
+  const line = createProgressLine({ terminal: { columns: 120 }, draw: (text) => (drawn = text) }, silent);
+  const shows = (text: string) => expect(drawn).toBe(`\r${text}\u001b[K`);
+  line.observe({ kind: "retry", operation: "metadata", reason: "answered 503", delayMs: 5_000 });
+  line.observe({ kind: "retry", operation: "scenarios", reason: "answered 500", delayMs: 60_000 });
+  vi.advanceTimersByTime(3_000);
+  shows("waiting for the service: answered 503; next request in 2.0 s");
+  vi.advanceTimersByTime(3_000);
+  shows("waiting for the service: answered 500; next request in 54 s");
+  line.end();
+});
+
 test("without a terminal it logs each wait for the service of ten seconds once (fault 149)", () => {
   const waits: string[] = [];
   const line = createProgressLine(null, { ...silent, waiting: (text) => waits.push(text) });

@@ -72,7 +72,6 @@ export async function get<T>(
     onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
     if (!(await waitForRetry(delayMs, giveUpAt, signal))) return fail("no_success");
     waitedMs += delayMs;
-    counters.retries++;
     failures++;
     next = { ...request, hasWaited: true };
     if (decision.counted) attemptsUsed++;
@@ -153,8 +152,12 @@ async function attempt<T>(
 ): Promise<ParsedAnswer<T> | AttemptFailure> {
   const { limiter, counters, maxBodyBytes, quote, onEvent } = context;
   const { operation } = request;
+  const count = (requests: 1 | -1) => {
+    counters.requests += requests;
+    if (request.hasWaited) counters.retries += requests;
+  };
   await limiter.acquire(request, signal);
-  counters.requests++;
+  count(1);
   onEvent({ kind: "sent" });
   const startedAt = performance.now();
   const report = (outcome: string) =>
@@ -171,7 +174,7 @@ async function attempt<T>(
   } catch (error) {
     const failure = error instanceof InvalidResponse ? invalidFailure(error, context) : error;
     const isDeferred = failure instanceof AttemptFailure && failure.kind === "deferred";
-    if (sent.isWaiting && (isDeferred || signal.aborted)) counters.requests--;
+    if (sent.isWaiting && (isDeferred || signal.aborted)) count(-1);
     if (!(failure instanceof AttemptFailure)) throw failure;
     signal.throwIfAborted();
     if (!isDeferred) report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
