@@ -80,7 +80,8 @@ export class RunTotals {
     counts.scenariosUnchanged += saved.unchanged;
     // The return of a removed library is a version of its own, written when it was listed.
     if (saved.changed || action.stored?.state === "removed") counts.librariesChanged += 1;
-    if (saved.changed && isSilent(action, content)) counts.silentChanges += 1;
+    const isOther = saved.changed || saved.withheld !== null || content.rejects.length > 0;
+    if (isOther && isSilent(action, content)) counts.silentChanges += 1;
     if (saved.withheld) this.withheld.push({ key: saved.key, withheld: saved.withheld });
     this.reasons[action.reason] = (this.reasons[action.reason] ?? 0) + 1;
     this.addRejects(content.rejects);
