@@ -412,6 +412,31 @@ test("libraries that moved to another owner change no answer but that of moved-l
     expect(await answerOf(file), file).toEqual(answers[file]?.());
 });
 
+test("of equal libraries that come and go in one run, each is in one move at most (fault 353)", async () => {
+  const move = async (run: number, ...events: readonly string[]) => {
+    for (const [kind, owner, library] of events.map((event) => event.split(" ")))
+      await database().query(
+        `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
+         VALUES ($1, $2, $3, $4, $5, 0, 0, 0)`,
+        [ago(2), run, kind, owner, library],
+      );
+    const lines = (sql: string) => database().lines(`${sql} WHERE run_id = ${run}`);
+    const pairs = await lines("SELECT old_owner, new_owner, library_name FROM simcat_report.library_moves");
+    const [net] = await lines(
+      "SELECT coalesce(sum(library_change) FILTER (WHERE NOT is_move), 0) FROM simcat_report.events",
+    );
+    return { pairs: pairs.sort(), net };
+  };
+  const twoToOne = await move(201, "removed a Lib", "removed b Lib", "added c Lib");
+  expect(twoToOne).toEqual({ pairs: ["a c Lib"], net: "-1" });
+  const twoToTwo = await move(202, "removed a Lib", "removed b Lib", "added c Lib", "returned d Lib");
+  expect(twoToTwo).toEqual({ pairs: ["a c Lib", "b d Lib"], net: "0" });
+  // Their other libraries show who was renamed.
+  const others = ["removed a OfA", "added d OfA", "removed b OfB", "added c OfB"];
+  const renamed = await move(203, "removed a Lib", "removed b Lib", "added c Lib", "added d Lib", ...others);
+  expect(renamed).toEqual({ pairs: ["a d Lib", "a d OfA", "b c Lib", "b c OfB"], net: "0" });
+});
+
 test("the libraries at the start of a week are those before its first run (faults 241, 259)", async () => {
   const week = monday(date(2));
   await database().query("DELETE FROM simcat.snapshot_days WHERE day >= $1 AND day < $2", [week, date(2)]);
@@ -425,7 +450,7 @@ test("the libraries at the start of a week are those before its first run (fault
   expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "2", removed: "2", percent: "66.7" });
 });
 
-test("initial content that was only read later was there at the start of a week (fault 266)", async () => {
+test("initial content that was only read later was there at the start of a week (fault 241)", async () => {
   const atStart = async () => (await answerOf("churn.sql")).map((row) => Number(row.split(" | ")[2]));
   const before = await atStart();
   await database().query(

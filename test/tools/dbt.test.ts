@@ -109,7 +109,7 @@ describe("the dbt project", () => {
     }
   });
 
-  test("counts no event of a library that moved to another owner (fault 265)", async () => {
+  test("counts no event of a library that moved to another owner (fault 240)", async () => {
     const admin = await build(await analysts.admin());
     const metrics = described.find(({ name }) => name === "stg_simcat__activity")?.metrics ?? [];
     const sums = metrics.map(({ expr }) => `count(*) FILTER (WHERE ${expr})::int`).join(", ");

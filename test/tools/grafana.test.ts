@@ -200,7 +200,7 @@ describe("the Grafana dashboard", () => {
     }
   });
 
-  test("draws the trend of the storage from the first snapshot on (fault 264)", async () => {
+  test("draws the trend of the storage from the first snapshot on (fault 246)", async () => {
     const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.snapshot_days SELECT day - 1, run_id, taken_at - interval '1 day' FROM simcat.snapshot_days;
