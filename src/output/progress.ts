@@ -139,8 +139,9 @@ function createServiceWaits() {
         silentSince = now;
       }
       if (event.kind === "throttled") askedUntil = now + event.waitMs;
-      if (event.kind !== "retry") return;
-      const pause = { since: now, until: now + event.delayMs, reason: event.reason };
+      if (event.kind !== "retry" && event.kind !== "paced") return;
+      const reason = event.kind === "retry" ? event.reason : "the rate of requests is limited";
+      const pause = { since: now, until: now + event.delayMs, reason };
       pauses = [...pauses.filter(({ until }) => until > now), pause].sort((a, b) => a.until - b.until);
     },
     /** Returns the wait in progress if it takes at least this long. `since`, as `performance.now()`, identifies it. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ServiceEvent } from "../../src/service/http/http-options.ts";
 import {
   createAdaptiveConcurrency,
   createLimiter,
@@ -41,6 +42,25 @@ describe("the limiter", () => {
     limiter.release();
     await next;
     expect(await failureOf(limiter.acquire({ resource: "libs" }, impatient.signal))).toBe(reason);
+  });
+
+  it("says for how long the rate of requests holds the next one (fault 354)", async () => {
+    const waits: number[] = [];
+    const onEvent = (event: ServiceEvent) => event.kind === "paced" && waits.push(event.delayMs);
+    const limiter = createLimiter({ concurrency: 2, maxRps: 0.5, cutEveryMs: 500, onEvent });
+    await limiter.acquire({ resource: "libs" }, never);
+    limiter.release();
+    expect(waits).toEqual([]);
+    const stop = new AbortController();
+    const held = failureOf(limiter.acquire({ resource: "libs" }, stop.signal));
+    expect(waits).toEqual([expect.closeTo(2_000, -2)]);
+    // The Retry-After of a response is the longer wait.
+    limiter.onThrottled(LISTING, { status: 429, sentAt: 0 }, 60_000);
+    limiter.acquire({ resource: "other" }, stop.signal).catch(() => {});
+    expect(waits).toHaveLength(1);
+    stop.abort(new Error("enough"));
+    limiter.close();
+    await held;
   });
 
   it("admits no request during a pause, including those that were already queued", async () => {

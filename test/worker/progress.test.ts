@@ -103,7 +103,7 @@ test("on a terminal it names each wait for the service that takes over a second 
   line.end();
 });
 
-test("of several waits for repetitions it names the one that ends first (fault 351)", () => {
+test("of several waits for repetitions it names the one that ends first (faults 351, 354)", () => {
   let drawn = "";
   const line = createProgressLine({ terminal: { columns: 120 }, draw: (text) => (drawn = text) }, silent);
   const shows = (text: string) => expect(drawn).toBe(`\r${text}\u001b[K`);
@@ -113,6 +113,9 @@ test("of several waits for repetitions it names the one that ends first (fault 3
   shows("waiting for the service: answered 503; next request in 2.0 s");
   vi.advanceTimersByTime(3_000);
   shows("waiting for the service: answered 500; next request in 54 s");
+  line.observe({ kind: "paced", delayMs: 8_000 });
+  vi.advanceTimersByTime(3_000);
+  shows("waiting for the service: the rate of requests is limited; next request in 5.0 s");
   line.end();
 });
 

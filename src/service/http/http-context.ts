@@ -12,7 +12,7 @@ export function openHttpContext({ timing, onEvent = () => {}, ...options }: Http
   const { baseUrl, apiKey, version, mask } = settings;
   const { origin } = baseUrl;
   const pool = openConnectionPool({ ...settings, origin });
-  const limiter = createLimiter(settings);
+  const limiter = createLimiter({ ...settings, onEvent });
   const pauses = new SocketPauses();
   return {
     ...settings,

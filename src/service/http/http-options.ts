@@ -8,6 +8,8 @@ export type ServiceEvent =
   | { readonly kind: "request"; readonly operation: Operation; readonly outcome: string; readonly ms: number }
   /** The same GET will be sent again after the delay. */
   | { readonly kind: "retry"; readonly operation: Operation; readonly reason: string; readonly delayMs: number }
+  /** The rate of requests is limited, and the next one waits. */
+  | { readonly kind: "paced"; readonly delayMs: number }
   /** The service asked for a pause, and all requests wait. */
   | { readonly kind: "throttled"; readonly operation: Operation; readonly waitMs: number };
 

@@ -22,10 +22,10 @@ type PausedTarget = Pick<RequestTarget, "resource" | "hasWaited">;
 /** Two resources that ask for a pause within this time mean the service, not one library. */
 const PAUSE_WINDOW_MS = 30_000;
 
-type LimiterOptions = Pick<HttpOptions, "concurrency" | "maxRps"> & Pick<HttpTiming, "cutEveryMs">;
+type LimiterOptions = Pick<HttpOptions, "concurrency" | "maxRps" | "onEvent"> & Pick<HttpTiming, "cutEveryMs">;
 
 /** Decides when requests may be sent: in order, a limited number at once, evenly spaced, and none during a pause. */
-export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOptions) {
+export function createLimiter({ concurrency, maxRps, cutEveryMs, onEvent }: LimiterOptions) {
   const adaptive = createAdaptiveConcurrency(concurrency, cutEveryMs);
   const pacer = createPacer(maxRps);
   const queue = new Set<() => void>();
@@ -56,6 +56,7 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs }: LimiterOption
       const now = performance.now();
       const opensAt = Math.max(pausedUntil, lastStart + pacer.spacing());
       if (opensAt > now) {
+        if (opensAt > pausedUntil) onEvent?.({ kind: "paced", delayMs: opensAt - now });
         admitAfter(opensAt - now);
         return;
       }
