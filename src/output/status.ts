@@ -86,7 +86,8 @@ function formatNote({ isDead, error }: RunRow, live: LiveRun | undefined): strin
   if (isDead) return DIED;
   if (live !== undefined) {
     const { holder, read, known } = live;
-    return `in progress, by ${printable(holder)}; ${formatCount(read)} of ${plural(known, "known library", "known libraries")} read`;
+    const by = isDead === null ? "unless its process has ended, which this role cannot see" : `by ${printable(holder)}`;
+    return `in progress, ${by}; ${formatCount(read)} of ${plural(known, "known library", "known libraries")} read`;
   }
   const [firstLine = ""] = (error ?? "").split("\n");
   return firstLine === "" ? null : printable(firstLine);
@@ -228,8 +229,10 @@ export const OLD_AFTER_MS = 26 * HOUR_MS;
 function nextStep({ now, runs, liveRuns, holder, lastGoodRun, slices, failing, rejects }: StatusRows): string {
   const [last] = runs;
   if (last === undefined) return "nothing has been synced yet: run simcat check, then simcat backfill";
-  if (liveRuns.size > 1) return "wait for the runs in progress, then run simcat status again";
-  if (liveRuns.size === 1) return "wait for the run in progress, then run simcat status again";
+  if (liveRuns.size > 0) {
+    const alive = runs.some(({ isDead }) => isDead === null) ? ", if still alive" : "";
+    return `wait for the ${liveRuns.size === 1 ? "run" : "runs"} in progress${alive}, then run simcat status again`;
+  }
   if (holder?.endsWith(" prune")) return `wait for ${printable(holder)}; until it ends, runs end with 75`;
   const after = remedyAfter(last.status === "running" ? { ...last, status: "abandoned" } : last);
   if (after !== null) return after;

@@ -210,6 +210,19 @@ describe("the reader", () => {
     }
   });
 
+  test("is not told by status whether the process of a run has ended (fault 355)", async () => {
+    const { as, alter } = await filled();
+    await alter("UPDATE simcat.sync_runs SET status = 'running', finished_at = NULL");
+    const reader = as("simcat_reader");
+    const { stdout } = await callCli(["status"], reader);
+    expect(stdout).toContain(
+      "run 1: in progress, unless its process has ended, which this role cannot see; 2 of 2 known libraries read\n",
+    );
+    expect(stdout).toContain("next: wait for the run in progress, if still alive, then run simcat status again\n");
+    expect(JSON.parse((await callCli(["status", "--json"], reader)).stdout).runs).toMatchObject([{ dead: null }]);
+    expect((await callCli(["status"], as("simcat_migrator"))).stdout).toContain("run 1: the process has ended;");
+  });
+
   test("is promised no read by verify that the views do not show (fault 348)", async () => {
     const { mock, as, alter } = await filled();
     await alter(`UPDATE simcat.library_sync SET listed_text = '2024-01-01', failures = 3, last_failed_at = now() WHERE library_name = 'Water';

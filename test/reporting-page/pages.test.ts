@@ -74,7 +74,7 @@ describe("the report", () => {
 
   test.each<[string, Partial<ReportRows>, string]>([
     [
-      "a run of everything that a selected one followed (fault 314)",
+      "a run of everything that a selected one followed (fault 261)",
       {
         runs: [
           ...endedAs("held").runs,

@@ -307,7 +307,7 @@ describe("a library that cannot be compared", () => {
     expect(stdout).toContain("  unread     o/a: server_error: ");
   });
 
-  test("because it was rejected, is reported, the rest is compared; no run received it yet (fault 318)", async () => {
+  test("because it was rejected, is reported, the rest is compared; no run received it yet (fault 253)", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1, 2, 3] })]);
     sides.service.script([
       always({ operation: "scenarios" }, { kind: "alterItem", index: 1, set: { isResult: "no" } }),

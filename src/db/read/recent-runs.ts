@@ -13,8 +13,8 @@ export interface RunRow extends Pick<StoredRun, "id" | "kind" | "startedAt" | "f
   readonly status: RunStatus;
   /** Until now if it has not ended. Of one whose process died, until that was noticed: nothing records when it died. */
   readonly durationMs: number;
-  /** It is still marked as running, but its lease has expired. No view shows the leases, so for a reader of the views no run has died. */
-  readonly isDead: boolean;
+  /** It is still marked as running, but its lease has expired. Null if that is not known: no view shows the leases. */
+  readonly isDead: boolean | null;
   /** Numbers of libraries. Null before the run has ended; of an abandoned one, only `read` and `failed` are known. */
   readonly read: number | null;
   readonly skipped: number | null;
@@ -34,7 +34,7 @@ const countUnless = (states: string, count: string) =>
 const DURATION_MS = "round(extract(epoch FROM coalesce(finished_at, clock_timestamp()) - started_at) * 1000)::int8";
 
 const selectRuns = (source: ReadSource, condition: string) => `
-SELECT id, kind, scope, status, ${source === "views" ? "false" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead",
+SELECT id, kind, scope, status, ${source === "views" ? "CASE WHEN status <> 'running' THEN false END" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead",
   started_at AS "startedAt", finished_at AS "finishedAt",
   ${DURATION_MS} AS "durationMs", ${["read", "failed"].map((count) => countUnless("'running'", count))},
   ${["skipped", "changed", "removed"].map((count) => countUnless("'running', 'abandoned'", count))}, error
