@@ -110,7 +110,7 @@ function formatAdvice({ differences, unread, rejected }: VerifyReport): string[]
   const unlisted = by("sync").filter(({ kind }) => kind === "unlisted").length;
   const read = by("sync").length - unlisted;
   const later = by("later").length;
-  const held = by("allow-removals").length;
+  const held = by("allow-removals").filter(({ removalHeldAt }) => removalHeldAt !== null).length;
   const advice: [count: number, text: string][] = [
     [altered.length, `simcat backfill --restart${named}`],
     [read, `simcat sync stores ${formatLibraries(read)}, which it reads in any case`],
@@ -119,6 +119,10 @@ function formatAdvice({ differences, unread, rejected }: VerifyReport): string[]
     [
       held,
       `${plural(held, "removal is", "removals are")} held: simcat sync --allow-removals marks as removed what is really gone; otherwise restore it in the service`,
+    ],
+    [
+      by("allow-removals").length - held,
+      "the listing has no library of the copy: is it of another organization? If not, simcat sync --allow-removals stores it; simcat sync stores nothing",
     ],
     [unread.length, "run simcat verify again; simcat check shows whether the service answers"],
     [rejected.length, "correct the rejected items in the service; simcat status lists those that a run received"],

@@ -13,6 +13,7 @@ import type { Service } from "../service/client.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { hashContent } from "../sync/read-libraries.ts";
 import { decide } from "../sync/rules/decide.ts";
+import { MIN_TOTAL_LOSS } from "../sync/rules/guard.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
 import { CACHE_MARGIN_MS, hasFailed, isBackingOff, withSeenAt } from "../sync/rules/settle.ts";
 import type { RunEvent, RunSettings } from "../sync/run-types.ts";
@@ -27,7 +28,7 @@ interface CompareTools extends Pick<StoredRows, "pool" | "source" | "parsers"> {
 export interface LibraryDifference extends ContentDifference {
   /**
    * The command that resolves it. `sync`: the next sync, which reads the library or would mark it as removed. `later`: a later sync, because
-   * the library settles or backs off. `backfill`: only a backfill that compares every row. `allow-removals`: its removal is held.
+   * the library settles or backs off. `backfill`: only a backfill that compares every row. `allow-removals`: a guard holds it.
    */
   readonly remedy: Remedy;
   /** For an unlisted library whose removal a guard holds: since when. Otherwise null. */
@@ -123,8 +124,16 @@ async function compareSides(
   let scenarios = 0;
   /** For how long a cache had held the oldest answer, in ms; 0 when the service itself answered, infinite if that is unknown. */
   let cachedMs = listing.cachedMs;
+  const live = [...stored.values()].filter(({ state }) => state === "live");
+  const isShared = live.length < MIN_TOTAL_LOSS || live.some(({ key }) => listing.libraries.has(key));
+  /** A sync takes it for another organization's listing, and stores and marks nothing. */
+  const isForeign = listing.libraries.length > 0 && !isShared;
   const addOneSided = (key: LibraryKey, kind: DifferenceKind, remedy: Remedy, heldAt: number | null = null) =>
-    differences.push({ ...toDifference(key, kind), remedy, removalHeldAt: heldAt === null ? null : new Date(heldAt) });
+    differences.push({
+      ...toDifference(key, kind),
+      remedy: isForeign ? "allow-removals" : remedy,
+      removalHeldAt: heldAt === null ? null : new Date(heldAt),
+    });
   /** The cache that answered knows no later event. */
   const isUnseen = (at: number) => listing.cachedMs > 0 && at >= now - listing.cachedMs - CACHE_MARGIN_MS;
   const both: [ListedLibrary, StoredLibrary][] = [];
@@ -136,8 +145,8 @@ async function compareSides(
   }
   // Only if none of the others could be read, the service counts as down because of these.
   both.sort(([, a], [, b]) => Number(hasFailed(a)) - Number(hasFailed(b)));
-  for (const { key, state, sync } of incomplete === null ? stored.values() : []) {
-    const isMissing = state === "live" && isInScope(key) && listing.libraries.find(key) === undefined;
+  for (const { key, sync } of incomplete === null ? live : []) {
+    const isMissing = isInScope(key) && listing.libraries.find(key) === undefined;
     const heldAt = sync?.removalHeldAt ?? null;
     if (isMissing && !isUnseen(sync?.contentReadAt ?? 0))
       addOneSided(key, "unlisted", heldAt === null ? "sync" : "allow-removals", heldAt);

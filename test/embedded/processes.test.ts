@@ -24,7 +24,7 @@ test.each(["stop", "kill"] as const)(
   },
 );
 
-test("Ctrl-C ends simcat db, and the server of another process runs on, as it says (fault 297)", async () => {
+test("Ctrl-C ends simcat db, and the server of another process runs on, as it says (fault 197)", async () => {
   const { url } = await startKeeper(stateDir).opened;
   const { process, output, ended } = startCli(["db"], { SIMCAT_STATE_DIR: stateDir });
   await expect.poll(output).toContain("Ctrl-C stops the server unless another simcat uses it");

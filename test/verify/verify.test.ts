@@ -4,7 +4,7 @@ import type { toVerifyJson } from "../../src/output/verify.ts";
 import { always, headers, retryAfter, status } from "../faults/answers.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { type Fixture, syncedFixture as stored } from "../support/fixture.ts";
-import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
+import { AWKWARD_NAMES, library, numbered, scenario } from "../support/organization.ts";
 import { rowVersions } from "../support/row-versions.ts";
 
 describe("a database that is as the service", () => {
@@ -343,6 +343,20 @@ test("a list too long to be held is compared in parts, to the last item", async 
   expect(code).toBe(2);
   expect(out.differences[0]?.scenarios).toMatchObject({ content: 3, missing: 2, removed: 1, unlisted: 1 });
   expect(out.rejects).toEqual([]);
+});
+
+test("promises no store of another organization's listing, which a sync refuses (fault 356)", async () => {
+  const sides = await stored(numbered(10));
+  for (const { name } of numbered(10)) sides.service.remove("alice", name);
+  sides.service.put(library("eve", "other"));
+  const advice =
+    "  to do      the listing has no library of the copy: is it of another organization? If not, simcat sync --allow-removals stores it; simcat sync stores nothing\n";
+  expect((await verify(sides)).stdout.endsWith(advice)).toBe(true);
+  expect((await sides.call(["sync"])).stdout).toContain("nothing was stored or marked");
+
+  // One shared library makes it the organization's.
+  sides.service.put(library("alice", "Lib 0", { scenarios: [1, 2, 3] }));
+  expect((await verify(sides)).stdout).toContain("simcat sync stores 1 library, which it reads in any case");
 });
 
 test("an entry that cannot be requested takes none away from those that agree (fault 322)", async () => {

@@ -2,7 +2,7 @@ import { formatCount, formatLibraries, plural } from "../../format.ts";
 import { formatShare, isOver, type Share } from "../../units.ts";
 
 /** From this number on, losing all libraries or scenarios at once counts as an error in the service's answer. */
-const MIN_TOTAL_LOSS = 10;
+export const MIN_TOTAL_LOSS = 10;
 
 export interface RemovalFacts {
   /** Libraries of the listing whose identity could be read. */
