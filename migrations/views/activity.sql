@@ -1,7 +1,6 @@
 -- One scan of the events, in their order. The scenarios that were loaded, went or returned with a library come from their versions.
 CREATE OR REPLACE VIEW simcat_report.activity AS
-SELECT x.entity, x.kind, e.owner, e.library_name,
-  x.scenario_id, x.is_result, x.service_date, e.seen_at, e.run_id
+SELECT x.entity, x.kind, e.owner, e.library_name, x.scenario_id, x.is_result, x.service_date, e.seen_at, e.run_id
 FROM simcat.events e
 CROSS JOIN LATERAL (
   SELECT CASE WHEN e.scenario_id IS NULL THEN 'library' ELSE 'scenario' END AS entity, e.kind, e.scenario_id, e.is_result,

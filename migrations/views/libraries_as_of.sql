@@ -4,9 +4,7 @@ BEGIN ATOMIC
   SELECT l.owner, l.library_name, l.library_owner, l.package_name, l.package_version, l.description,
     l.last_modified, l.last_modified_at, l.file_size, l.file_size_bytes,
     n.scenario_count, n.result_count, l.first_seen_at, l.valid_from, l.run_id, l.listed, l.metadata,
-    n.scenario_count - n.result_count,
-    w.last_work_at,
-    CASE WHEN n.newest_at = w.last_work_at THEN n.newest_id END,
+    n.scenario_count - n.result_count, w.last_work_at, CASE WHEN n.newest_at = w.last_work_at THEN n.newest_id END,
     -- The state that this time had then. In seconds, because the days of a difference are those of the session's zone.
     simcat_report.work_state(w.last_work_at + make_interval(secs => extract(epoch FROM now() - least(moment, now()))::float8)),
     c.complete_as_of, c.reread_reason, c.open_rejects,

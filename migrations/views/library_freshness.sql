@@ -1,9 +1,7 @@
 CREATE OR REPLACE VIEW simcat_report.library_freshness AS
 SELECT y.owner, y.library_name, l.owner IS NOT NULL AS is_stored,
   greatest(y.bookmark_seen_at, listed.as_of) AS last_listed_at,
-  y.content_read_at AS last_read_at,
-  w.whole_read_at AS last_whole_read_at,
-  y.last_success_at,
+  y.content_read_at AS last_read_at, w.whole_read_at AS last_whole_read_at, y.last_success_at,
   greatest(l.changed_at, (
     SELECT max(s.changed_at) FROM simcat.scenarios s WHERE s.owner = y.owner AND s.library_name = y.library_name
   )) AS last_changed_at,

@@ -1,9 +1,10 @@
--- Equal libraries may come and go together: each of them is in one pair at most, with the owner with which it shares the most names.
+-- Equal libraries that go and come together are paired in the order of their owners, each once.
 CREATE OR REPLACE VIEW simcat_report.library_moves AS
-WITH pairs AS (
+SELECT seen_at, run_id, library_name, old_owner, new_owner, scenario_count, file_size_bytes
+FROM (
   SELECT came.seen_at, came.run_id, came.library_name, gone.owner AS old_owner, came.owner AS new_owner,
-    total.scenarios AS scenario_count, total.bytes AS file_size_bytes, count(*) OVER (PARTITION BY came.run_id, gone.owner, came.owner) AS names,
-    dense_rank() OVER (alike ORDER BY gone.owner) = dense_rank() OVER (alike ORDER BY came.owner) AS same_rank
+    total.scenarios AS scenario_count, total.bytes AS file_size_bytes,
+    dense_rank() OVER (alike ORDER BY gone.owner) = dense_rank() OVER (alike ORDER BY came.owner) AS is_pair
   FROM simcat.events gone
   JOIN simcat.events came ON came.run_id = gone.run_id AND came.library_name = gone.library_name
     AND came.scenario_id IS NULL AND came.kind IN ('added', 'returned')
@@ -14,13 +15,8 @@ WITH pairs AS (
   WHERE gone.scenario_id IS NULL AND gone.kind = 'removed'
     AND (total.scenarios, total.results, total.bytes) = (-gone.scenarios, -gone.results, -gone.bytes)
   WINDOW alike AS (PARTITION BY came.run_id, came.library_name, total.scenarios, total.results, total.bytes)
-), ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY run_id, library_name, old_owner ORDER BY names DESC, same_rank DESC, new_owner) AS rank_of_new,
-    row_number() OVER (PARTITION BY run_id, library_name, new_owner ORDER BY names DESC, same_rank DESC, old_owner) AS rank_of_old
-  FROM pairs
-)
-SELECT seen_at, run_id, library_name, old_owner, new_owner, scenario_count, file_size_bytes
-FROM ranked WHERE rank_of_new = 1 AND rank_of_old = 1;
+) AS found
+WHERE is_pair;
 
 COMMENT ON VIEW simcat_report.library_moves IS 'Libraries that were removed while one of the same name, with as many scenarios, results and bytes, appeared under another owner in the same run, each in one row at most. This hints that a library moved or an owner was renamed. The service does not say it.';
 COMMENT ON COLUMN simcat_report.library_moves.seen_at IS 'When simcat stored the library under its new owner.';

@@ -18,10 +18,8 @@ SELECT r.id AS run_id, r.kind, r.trigger, r.status, r.started_at, r.finished_at,
   CASE WHEN c.counted THEN r.scenarios_updated END AS scenarios_changed,
   CASE WHEN c.counted THEN r.scenarios_removed END AS scenarios_removed,
   CASE WHEN c.counted THEN r.scenarios_unchanged END AS scenarios_unchanged,
-  CASE WHEN c.counted THEN r.rejects END AS rejects,
-  CASE WHEN c.counted THEN r.silent_changes END AS silent_changes,
-  CASE WHEN c.counted THEN r.requests END AS requests,
-  CASE WHEN c.counted THEN r.retries END AS retries,
+  CASE WHEN c.counted THEN r.rejects END AS rejects, CASE WHEN c.counted THEN r.silent_changes END AS silent_changes,
+  CASE WHEN c.counted THEN r.requests END AS requests, CASE WHEN c.counted THEN r.retries END AS retries,
   CASE WHEN c.counted THEN r.bytes END AS bytes,
   CASE WHEN c.counted THEN
     r.libraries_listed || ' listed, ' || r.libraries_read || ' read, ' || r.libraries_changed || ' changed, '

@@ -163,7 +163,7 @@ export function toStatusJson(rows: StatusRows) {
       library: library.name,
       failures: library.failures,
       last_failed_at: library.lastFailedAt,
-      next_read_due_at: library.removalHeldAt === null ? nextTryOf(library) : null,
+      next_read_due_at: nextTryOf(library),
       last_success_at: library.lastSuccessAt,
       last_error: library.lastError,
     })),
