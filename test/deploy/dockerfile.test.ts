@@ -24,7 +24,7 @@ const only = (name: string) => {
   expect([name, found.length]).toEqual([name, 1]);
   return found[0] ?? "";
 };
-const manifest: { bin: Record<string, string>; optionalDependencies: Record<string, string> } = JSON.parse(
+const manifest: Readonly<Record<"bin" | "optionalDependencies" | "scripts", Record<string, string>>> = JSON.parse(
   read("package.json"),
 );
 
@@ -63,6 +63,9 @@ test("it has the build, migrations and production dependencies, none of which it
 });
 
 test("each stage that installs packages has the settings of npm, which forbid install scripts (fault 141)", () => {
+  expect(read(".npmrc")).toMatch(/^ignore-scripts=true$/m);
+  // npm would skip these too.
+  expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([]);
   const installing = stages.filter((stage) => all("RUN", stage).some((text) => text.includes("npm ci")));
   expect(installing).toHaveLength(2);
   for (const [, , copied] of installing) expect(copied).toBe("COPY package.json package-lock.json .npmrc ./");
