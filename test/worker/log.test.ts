@@ -52,21 +52,6 @@ test("logs pauses and long waits as info, failed listings as warnings, other ret
   ]);
 });
 
-test("logs a library's name as a field, which cannot forge a line", () => {
-  const { log, lines } = written("json");
-  const name = '"x\n{"level":"info"}\u001b[31m';
-  createRunLog(log).observe({ kind: "failed", key: { owner: "ann", name }, code: "not_found", message: "gone" });
-  expect(lines).toHaveLength(1);
-  expect(lines[0]?.trimEnd()).not.toContain("\n");
-  expect(lines[0]).not.toContain("\u001b");
-  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
-    level: "warn",
-    code: "not_found",
-    library: name,
-    msg: "library failed",
-  });
-});
-
 test("writes plain lines for people", () => {
   const { log, lines } = written("pretty");
   log.warn({ code: "x" }, "words");
