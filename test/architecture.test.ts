@@ -210,30 +210,7 @@ describe("the import rules", () => {
     const isShell = under("src/sync", "src/verify", "src/worker", "src/cli");
     expect(both.map(({ path }) => path).filter((path) => !isShell(path) || isPure(path))).toEqual([]);
   });
-
-  test("imports form no cycle, types included, since files in a cycle can only be read and changed together", () => {
-    expect(findCircles()).toEqual([]);
-  });
 });
-
-/** Returns one line for each import that leads back to a file on the current path. */
-function findCircles(): string[] {
-  const byPath = new Map(sources.map((source) => [source.path, source]));
-  const done = new Set<string>();
-  const circles: string[] = [];
-  const follow = (path: string, trail: readonly string[]) => {
-    const at = trail.indexOf(path);
-    if (at !== -1) {
-      circles.push([...trail.slice(at), path].join(" -> "));
-      return;
-    }
-    if (done.has(path)) return;
-    for (const { target } of byPath.get(path)?.imports ?? []) if (byPath.has(target)) follow(target, [...trail, path]);
-    done.add(path);
-  };
-  for (const { path } of sources) follow(path, []);
-  return circles;
-}
 
 const DECLARATION = /^(?:export )?(?:async )?(?:function\*?|const|let|class|interface|type) +(\w+)/gm;
 
