@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { LibraryRows } from "../../src/db/read/read-library-record.ts";
 import type { SyncState } from "../../src/model.ts";
 import { formatExplanation, toExplanationJson } from "../../src/output/explain.ts";
+import { ago, NOW, runRow } from "../support/status-rows.ts";
 import { NEVER_READ } from "../support/sync-state.ts";
-import { ago, NOW, runRow } from "./run-row.ts";
 
 const MINUTE = 60_000;
 const WEEK = 7 * 86_400_000;

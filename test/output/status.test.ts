@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { StatusRows } from "../../src/db/read/read-status.ts";
 import type { LiveRun, RunRow } from "../../src/db/read/recent-runs.ts";
 import { formatStatus, toStatusJson } from "../../src/output/status.ts";
-import { ago, NOW, runRow as run } from "./run-row.ts";
+import { ago, failing, NOW, runRow as run } from "../support/status-rows.ts";
 
 const QUIET: StatusRows = {
   now: NOW,
@@ -16,15 +16,6 @@ const QUIET: StatusRows = {
   failing: { total: 0, shown: [] },
   rejects: { total: 0, groups: 0, shown: [] },
 };
-
-type FailingLibrary = StatusRows["failing"]["shown"][number];
-
-/** A library that failed five minutes ago, and was never stored. */
-const failing = (owner: string, name: string, rest: Partial<FailingLibrary> = {}): FailingLibrary => ({
-  ...{ owner, name, failures: 1, lastError: "timeout: …" },
-  ...{ lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60), removalHeldAt: null },
-  ...rest,
-});
 
 const liveRun = (id: number, rest: Partial<LiveRun> = {}) =>
   new Map([[id, { id, holder: "host:42", read: 0, known: 1, ...rest }]]);

@@ -3,7 +3,8 @@ import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import type { Basics, CopyFigures, CopyReads } from "../../src/worker/copy-reads.ts";
 import { createSchedule } from "../../src/worker/schedule.ts";
 import { createStatusReader, type WorkerState } from "../../src/worker/worker-status.ts";
-import { basicsOf, failed, figuresOf, runOf } from "./status-values.ts";
+import { failing, runRow } from "../support/status-rows.ts";
+import { basicsOf, figuresOf } from "./status-values.ts";
 
 const MINUTE = 60_000;
 /** The database's clock is some years ahead. */
@@ -11,7 +12,7 @@ const DATABASE_NOW = new Date("2031-01-01T00:00:00Z");
 const ago = (minutes: number) => new Date(DATABASE_NOW.getTime() - minutes * MINUTE);
 
 const goodRun = (minutesAgo: number, status: RunRow["status"] = "ok") =>
-  runOf({
+  runRow(7, {
     ...{ status, startedAt: ago(minutesAgo + 1), finishedAt: ago(minutesAgo) },
     error: status === "ok" ? null : "5 of 9 would be marked removed",
   });
@@ -60,8 +61,7 @@ const never = () => ({ basics: basics({ lastGoodRun: null }) });
 const schemaOf = (kind: "behind" | "newer") => ({ basics: basics({ schema: { kind, version: 3, missing: 1 } }) });
 const paused = () => ({ pausedUntil: new Date(), state: trouble("source_unavailable", 8) });
 const gone = { error: new Error("no secret") };
-const shown = ["A", "B/C", "D", "E"].map((name) => failed({ name }));
-const failing = { total: 5, shown };
+const fiveFail = { failing: { total: 5, shown: ["A", "B/C", "D", "E"].map((name) => failing("ann", name)) } };
 
 test.each<[string, () => Facts, unknown[]]>([
   ["a fresh copy needs no reason", () => ({}), [true]],
@@ -94,7 +94,7 @@ test.each<[string, () => Facts, unknown[]]>([
 });
 
 test.each<[string, Partial<CopyFigures> | null, string | null]>([
-  ["one failing library", { failing }, "failing_libraries"],
+  ["one failing library", fiveFail, "failing_libraries"],
   ["libraries that are behind", { completeAsOf: ago(46), behind: 1 }, "incomplete"],
   ["libraries that are behind for two ticks", { completeAsOf: ago(44), behind: 1 }, null],
   ["libraries whose date only has to settle", { completeAsOf: ago(99) }, null],
@@ -111,7 +111,7 @@ test.each<[string, Partial<CopyFigures> | null, string | null]>([
 
 test("says what is wrong with the copy, and no secret", async () => {
   const rejects = { total: 1, groups: 1, shown: [] };
-  const bad = figures({ failing, rejects, completeAsOf: null, seenAsOf: null });
+  const bad = figures({ ...fiveFail, rejects, completeAsOf: null, seenAsOf: null });
   const { reasons } = await readerOf({ ...held(), figures: bad, ...gone })();
   expect(reasons.map(({ message }) => message)).toEqual([
     "no ***",

@@ -4,7 +4,8 @@ import { html, toMarkup } from "../../src/report/html/html.ts";
 import { formatStatusPage } from "../../src/worker/status-page.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
-import { emptyStatus, failed, failingStatus, figuresOf, SETTINGS_OF_PAGE } from "./status-values.ts";
+import { failing } from "../support/status-rows.ts";
+import { emptyStatus, failingStatus, figuresOf, SETTINGS_OF_PAGE } from "./status-values.ts";
 
 const pageOf = (status: WorkerStatus) => formatStatusPage(status, SETTINGS_OF_PAGE, "9.9.9");
 
@@ -60,8 +61,8 @@ test("names the service and the database, and shows each time before its age (fa
 
 test("shows an error to its last word, because its end says what to do", () => {
   const lastError = `mismatched: ${"very long ".repeat(100)}; rename it in the service`;
-  const failing = { total: 1, shown: [failed({ lastError })] };
-  const page = pageOf({ ...failingStatus([]), figures: figuresOf({ failing }) });
+  const shown = [failing("ann", "Fire", { lastError })];
+  const page = pageOf({ ...failingStatus([]), figures: figuresOf({ failing: { total: 1, shown } }) });
   expect(page).toContain("rename it in the service</bdi>");
 });
 

@@ -2,8 +2,7 @@ import type { RunRow } from "../../src/db/read/recent-runs.ts";
 import type { RunStatus } from "../../src/run-summary.ts";
 import type { Basics, CopyFigures } from "../../src/worker/copy-reads.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
-
-type FailingLibrary = CopyFigures["failing"]["shown"][number];
+import { failing, runRow } from "../support/status-rows.ts";
 
 const MINUTE = 60_000;
 const NOW = new Date("2026-11-20T14:03:20Z");
@@ -46,25 +45,9 @@ export const emptyStatus: WorkerStatus = {
 
 const STATUSES = ["ok", "partial", "held", "source_unavailable", "interrupted", "unauthorized", "abandoned"] as const;
 
-export const runOf = (rest: Partial<RunRow>): RunRow => ({
-  ...{
-    isDead: false,
-    id: 7,
-    kind: "sync",
-    scope: null,
-    status: "ok",
-    startedAt: NOW,
-    finishedAt: null,
-    durationMs: 0,
-    error: null,
-  },
-  ...{ read: 1_234, skipped: 98_765, changed: 12, failed: 3, removed: 0 },
-  ...rest,
-});
-
 const run = (id: number, status: RunStatus, minutesAgo: number): RunRow =>
-  runOf({
-    ...{ id, status, startedAt: ago(minutesAgo) },
+  runRow(id, {
+    ...{ status, startedAt: ago(minutesAgo) },
     finishedAt: status === "running" ? null : ago(minutesAgo - 0.2 * (id % 7)),
     durationMs: status === "running" ? minutesAgo * MINUTE : 0.2 * (id % 7) * MINUTE,
     error:
@@ -72,13 +55,6 @@ const run = (id: number, status: RunStatus, minutesAgo: number): RunRow =>
         ? null
         : `GET /libs answered 503 after 5 attempts (asked https://${"very-long-".repeat(20)}.example/libs)`,
   });
-
-/** A library that failed once and was never read. */
-export const failed = (rest: Partial<FailingLibrary>): FailingLibrary => ({
-  ...{ owner: "ann", name: "Fire", failures: 1, lastError: "down" },
-  ...{ lastFailedAt: null, lastSuccessAt: null, bookmarkSeenAt: null, removalHeldAt: null },
-  ...rest,
-});
 
 /** Everything at once: an active run, every outcome, and these libraries as failing and with rejects. */
 export function failingStatus(names: readonly string[], total = names.length): WorkerStatus {
@@ -91,8 +67,8 @@ export function failingStatus(names: readonly string[], total = names.length): W
     failing: {
       total,
       shown: names.map((name, at) =>
-        failed({
-          ...{ owner: "someone.else@example.com", name, failures: 7 * at + 1, lastFailedAt: ago(1) },
+        failing("someone.else@example.com", name, {
+          ...{ failures: 7 * at + 1, lastFailedAt: ago(1) },
           lastSuccessAt: at < 3 ? null : ago(180 * at),
           lastError: `server_error: GET /user/x/lib/${"y".repeat(300)} answered 500 after 5 attempts`,
         }),

@@ -1,3 +1,4 @@
+import type { StatusRows } from "../../src/db/read/read-status.ts";
 import type { RunRow } from "../../src/db/read/recent-runs.ts";
 
 export const NOW = new Date("2026-07-01T12:00:00Z");
@@ -23,3 +24,12 @@ export function runRow(id: number, rest: Partial<RunRow> = {}): RunRow {
     ...rest,
   };
 }
+
+type FailingLibrary = StatusRows["failing"]["shown"][number];
+
+/** A library that failed five minutes ago, and was never stored. */
+export const failing = (owner: string, name: string, rest: Partial<FailingLibrary> = {}): FailingLibrary => ({
+  ...{ owner, name, failures: 1, lastError: "timeout: …" },
+  ...{ lastFailedAt: ago(5), lastSuccessAt: null, bookmarkSeenAt: ago(60), removalHeldAt: null },
+  ...rest,
+});
