@@ -89,7 +89,7 @@ test("no answer of the service makes simcat print or store a secret, even if it 
   expectNone(said);
 });
 
-test("no failure of the database, the address or the configuration reveals a secret (fault 104)", async () => {
+test("no failure of the database, the address or the configuration reveals a secret (faults 104, 105)", async () => {
   const { call, start, canaries, query, role, database, service } = await world();
   const said: Said[] = [];
   const run = async (what: string, wanted: number, more: Readonly<Record<string, string>>, args = ["sync"]) => {
@@ -102,8 +102,15 @@ test("no failure of the database, the address or the configuration reveals a sec
     change(url);
     return url.href;
   };
+  const closed = changed((url) => (url.port = "1"));
   const raw = `postgres://${role.name}:${CANARY_PASSWORD}@127.0.0.1:5432/simcat`;
   const password = encodeURIComponent(CANARY_PASSWORD);
+  const nowhere = { SIMCAT_BASE_URL: "http://127.0.0.1:1/" };
+  const misplaced = {
+    ...{ SIMCAT_BASE_URL: CANARY_KEY, SIMCAT_CONCURRENCY: CANARY_KEY, SIMCAT_OWNER: CANARY_KEY },
+    ...{ SIMCAT_LOG_LEVEL: CANARY_PASSWORD, SIMCAT_MAX_REMOVED: password, SIMCAT_SCHEDULE: role.url },
+    SIMCAT_DEFAULT_OWNER: CANARY_PASSWORD,
+  };
   const proxy = await startPostgresProxy(database.url);
   let cuts = 0;
   proxy.judge = (statement) => {
@@ -114,7 +121,7 @@ test("no failure of the database, the address or the configuration reveals a sec
 
   // Some of them wait for ten seconds.
   await Promise.all([
-    run("a port where nobody listens", 69, { DATABASE_URL: changed((url) => (url.port = "1")) }),
+    run("a port where nobody listens", 69, { DATABASE_URL: closed }),
     run("another role's name", 69, { DATABASE_URL: changed((url) => (url.username = "simcat_nobody")) }),
     run("no such database", 69, { DATABASE_URL: changed((url) => (url.pathname = "/simcat_none")) }),
     run("a server without TLS", 69, { DATABASE_URL: `${role.url}?sslmode=verify-full` }),
@@ -123,14 +130,13 @@ test("no failure of the database, the address or the configuration reveals a sec
     }),
     run("a password that is not encoded", 78, { DATABASE_URL: raw }),
     run("no Postgres URL", 78, { DATABASE_URL: raw.replace("postgres", "mysql") }),
-    run("secrets in the wrong settings", 78, {
-      SIMCAT_BASE_URL: CANARY_KEY,
-      SIMCAT_CONCURRENCY: CANARY_KEY,
-      SIMCAT_LOG_LEVEL: CANARY_PASSWORD,
-      SIMCAT_MAX_REMOVED: password,
-    }),
+    run("secrets in the wrong settings", 78, misplaced),
     run("a key with a line break", 78, { SIMCAT_API_KEY: `${CANARY_KEY}\n` }),
+    run("a password in the base URL", 78, { SIMCAT_BASE_URL: `https://user:${password}@127.0.0.1/` }),
     run("secrets in the selectors", 64, {}, ["sync", "--library", CANARY_KEY]),
+    run("a check of closed ports", 69, { ...nowhere, DATABASE_URL: closed }, ["check", "--json"]),
+    run("a check of a closed direct URL", 69, { DATABASE_DIRECT_URL: `${closed}?x=1` }, ["check", "--json"]),
+    run("a check of wrong settings", 78, misplaced, ["check", "--json"]),
   ]);
   await run("a session cut in a transaction", 0, { DATABASE_URL: proxy.url(role.url) });
   service.put(library("carol", "New", { scenarios: [1] }));

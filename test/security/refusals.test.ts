@@ -10,18 +10,6 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const one = () => [library("alice", "Fire", { scenarios: [1] })];
 
-test.each([
-  [{ SIMCAT_API_KEY: "s3cret-canary\nx-forged: 1" }, "SIMCAT_API_KEY has a line break"],
-  [{ SIMCAT_BASE_URL: "https://user:s3cret-canary@127.0.0.1/" }, "SIMCAT_BASE_URL has a user name or password in it"],
-])("%j is refused at the start with 78, without an echo or a request (faults 105, 106)", async (settings, reason) => {
-  const { call, asked, lines } = await fixture(one());
-  const { code, stdout, stderr } = await call(["sync"], settings);
-  expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(reason) });
-  expect(stdout + stderr).not.toContain("s3cret");
-  expect(asked()).toEqual([]);
-  expect(await lines("SELECT status FROM simcat.sync_runs")).toEqual([]);
-});
-
 test("SIMCAT_ALLOW_HTTP=true allows plain http to another host, and nothing else (fault 106)", async () => {
   const { call, service, lines } = await fixture(one(), { host: "0.0.0.0" });
   // This machine, by an address that is not loopback.
