@@ -77,29 +77,6 @@ test("a service that refuses the key fails runs, not the worker, which masks an 
   await worker.untilReadyz(200);
 });
 
-test("logs another active process and waits for the next tick (fault 64)", async () => {
-  const { environment, query } = await fixture(three);
-  // A lease that another holder renews.
-  await query("INSERT INTO simcat.leases VALUES ('sync', 'elsewhere:1', 1, clock_timestamp() + interval '20 s')");
-  const renewing = setInterval(() => {
-    void query(
-      "UPDATE simcat.leases SET expires_at = clock_timestamp() + interval '20 s' WHERE holder = 'elsewhere:1'",
-    );
-  }, 200);
-  const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
-  try {
-    expect(await worker.untilLogged("busy")).toMatchObject({
-      level: "warn",
-      detail: expect.stringContaining("elsewhere:1"),
-    });
-  } finally {
-    clearInterval(renewing);
-  }
-  expect(await worker.metric("simcat_busy_ticks_total")).toBeGreaterThan(0);
-  await query("DELETE FROM simcat.leases");
-  await worker.untilLogged("run_finished");
-});
-
 test("a schema of a later version prevents runs and logs an error, until it matches again", async () => {
   const { environment, query } = await fixture(three);
   const worker = startWorker({ ...environment, SIMCAT_SCHEDULE: EVERY_SECOND });
@@ -261,14 +238,16 @@ test.each([
   [["sync"], 200, []],
   [["sync", "--owner", "ann"], 503, ["no_good_run"]],
 ])(
-  "another process that holds up a run with %j is named only while it is at work (fault 220)",
+  "another process that holds up a run with %j is logged, and named only while it is at work (faults 64, 220)",
   async (args, ...after) => {
     const gate = gateAfter(0);
     const { environment, start } = await fixture(three, { onRequest: gate.onRequest });
     const other = start(args);
     await gate.reached;
     const worker = startWorker(environment);
-    await worker.untilLogged("busy");
+    const detail = expect.stringContaining(`:${other.process.pid}`);
+    expect(await worker.untilLogged("busy")).toMatchObject({ level: "warn", detail });
+    expect(await worker.metric("simcat_busy_ticks_total")).toBe(1);
     await worker.untilReadyz(503, "no_good_run", "busy");
 
     gate.open();

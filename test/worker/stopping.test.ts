@@ -40,16 +40,6 @@ test("a signal during a run ends it as interrupted, with what was read stored", 
   expect(await query("SELECT 1 FROM simcat.leases WHERE expires_at > now()")).toEqual([]);
 });
 
-test("a port that is in use is reported as a configuration error", async () => {
-  const { environment } = await fixture(two);
-  const { url } = await startWorker(environment).untilLogged("worker_started");
-  const { port } = new URL(String(url));
-  await expect(startWorker({ ...environment, SIMCAT_HTTP_PORT: port }).ended).rejects.toMatchObject({
-    exitCode: 78,
-    message: expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}: the port is in use`),
-  });
-});
-
 test("a wrong schedule is a configuration error at start, before any request or write", async () => {
   const { environment, service, query } = await fixture(two);
   const { ended } = startWorker({ ...environment, SIMCAT_SCHEDULE: "0 0 30 2 *" });
