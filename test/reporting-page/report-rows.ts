@@ -3,10 +3,10 @@ import type { RunStatus } from "../../src/run-summary.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
 const MINUTE = 60_000;
-const DAY = 1440 * MINUTE;
+export const DAY = 1440 * MINUTE;
 const NOW = new Date("2026-11-20T14:03:20Z");
-const ago = (ms: number) => new Date(NOW.getTime() - ms);
-const dayOf = (time: Date) => new Date(time.toISOString().slice(0, 10));
+export const ago = (ms: number) => new Date(NOW.getTime() - ms);
+export const dayOf = (time: Date) => new Date(time.toISOString().slice(0, 10));
 
 /** A database in which no run was. */
 export const emptyRows: ReportRows = {
