@@ -169,26 +169,3 @@ test("the types of a Parquet file are those of the database, as DuckDB reads the
   const logical = "TimestampType(isAdjustedToUTC=1, unit=TimeUnit(MILLIS=<null>, MICROS=MicroSeconds(), NANOS=<null>))";
   expect(physical).toEqual([["INT64", "TIMESTAMP_MICROS", logical]]);
 });
-
-test("the texts of CSV and JSON Lines follow their standards", async () => {
-  const line = async (format: string) => {
-    const args = ["export", "run_history", "--format", format, "--out", join(directory, "lines")];
-    expect(await callCli(args, { DATABASE_URL: database().url })).toMatchObject({ code: 0 });
-    return readFileSync(join(directory, "lines", `run_history.${format}`), "utf8");
-  };
-  const csv = await line("csv");
-  expect(csv.split("\r\n").slice(0, 2)).toEqual([
-    expect.stringMatching(/^run_id,kind,trigger,status,started_at,finished_at,.*\bduration_seconds\b/),
-    expect.stringMatching(
-      /^1,sync,schedule,ok,2026-01-01T00:00:00\.000000Z,2026-01-01T00:00:00\.000001Z,.*true,true,0,.*,9223372036854775807,"0 listed/,
-    ),
-  ]);
-  expect(csv).toMatch(/,1e-06[,\r]/);
-  const jsonl = await line("jsonl");
-  expect(jsonl).toMatch(
-    /^\{"run_id":1,"kind":"sync",.*"finished_at":"2026-01-01T00:00:00\.000001Z",.*"is_whole":true,/,
-  );
-  expect(jsonl).toContain('"duration_seconds":1e-06');
-  expect(jsonl).toContain('"bytes":9223372036854775807,');
-  expect(jsonl).toContain('"scope":{"owners": ["ann"]},');
-});
