@@ -3,6 +3,7 @@ import { EXIT } from "../../src/errors.ts";
 import { createOrganization, type Organization } from "../../src/mock/organization.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
 import { runSync } from "../support/call-cli.ts";
+import { movableClock } from "../support/database-clock.ts";
 import { createDateSource } from "../support/mock/date-source.ts";
 import { makeAnyEdit } from "../support/mock/edits.ts";
 import { changeLibrary } from "../support/mock/library.ts";
@@ -14,8 +15,8 @@ const DAYS = 120;
 const EDITS_A_DAY = 12;
 
 /**
- * Fills an empty database with 120 days of an organization: its service edits itself, and `simcat sync` runs once a day. The service's clock starts 120 days ago. The database has no clock to set, so after each day everything that it holds
- * is moved one day back.
+ * Fills an empty database with 120 days of an organization: its service edits itself, and `simcat sync` runs once a day. The clocks of
+ * the service and of the database start 120 days ago.
  */
 export async function followOrganization(url: string, onDay: (day: number) => void): Promise<void> {
   let daysLeft = DAYS;
@@ -28,14 +29,17 @@ export async function followOrganization(url: string, onDay: (day: number) => vo
   const database = new pg.Client({ connectionString: url });
   await database.connect();
   try {
+    const setClock = await movableClock({
+      query: async (sql, parameters = []) => (await database.query(sql, [...parameters])).rows,
+    });
     const sync = async () => {
+      await setClock(clock().toISOString());
       const code = await runSync({ SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: API_KEY, DATABASE_URL: url });
       // Partial: a library that lost many scenarios at once waits for a second read, as it would in practice.
       if (code !== EXIT.ok && code !== EXIT.partial) throw new Error(`simcat sync ended with ${code}`);
     };
     await sync();
     while (daysLeft > 0) {
-      await moveBack(database);
       daysLeft -= 1;
       onDay(DAYS - daysLeft);
       for (let edit = EDITS_A_DAY; edit > 0; edit--) {
@@ -72,29 +76,4 @@ function removeOwner(organization: Organization): void {
   // Otherwise an edit may restore a library that this owner had removed before.
   const restorable = organization.removed.filter(({ owner }) => owner !== leaver);
   organization.removed.splice(0, organization.removed.length, ...restorable);
-}
-
-/** The dates of the service; all others are simcat's. */
-const SERVICE_DATES = ["last_modified_at", "last_scenario_at"];
-
-/** Moves everything in the database one day back. In two steps, so that no row meets another on the way. */
-async function moveBack(database: pg.Client): Promise<void> {
-  const { rows } = await database.query<{ table: string; columns: string[]; types: string[] }>(
-    `SELECT c.relname AS table, array_agg(a.attname::text) AS columns, array_agg(format_type(a.atttypid, NULL)) AS types
-     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-     WHERE c.relnamespace = 'simcat'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
-       AND a.atttypid IN ('timestamptz'::regtype, 'date'::regtype) AND a.attname <> ALL($1)
-     GROUP BY c.relname`,
-    [SERVICE_DATES],
-  );
-  await database.query("BEGIN; SET LOCAL timezone = 'UTC'");
-  for (const { table, columns, types } of rows) {
-    for (const days of [-400_000, 399_999]) {
-      const moved = columns.map((column, at) =>
-        types[at] === "date" ? `${column} = ${column} + ${days}` : `${column} = ${column} + interval '${days} days'`,
-      );
-      await database.query(`UPDATE simcat.${table} SET ${moved.join(", ")}`);
-    }
-  }
-  await database.query("COMMIT");
 }

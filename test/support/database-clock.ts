@@ -14,7 +14,7 @@ DO $$ BEGIN
 END $$`;
 
 /** Lets a test set the clock that simcat's statements read. Call it before the sessions begin. */
-export async function movableClock({ query }: TestDatabase): Promise<(moment: string) => Promise<void>> {
+export async function movableClock({ query }: Pick<TestDatabase, "query">): Promise<(moment: string) => Promise<void>> {
   await query(MOVABLE_CLOCK);
   return async (moment) => {
     await query("UPDATE clock.shift SET by = $1::timestamptz - pg_catalog.clock_timestamp()", [moment]);
