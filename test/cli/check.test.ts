@@ -250,19 +250,12 @@ describe("check of the database", () => {
 });
 
 describe("check of the privileges", () => {
-  /** A role that may only connect. */
+  /** A role that may only connect, whose name must be quoted. */
   async function newcomer(database: TestDatabase) {
-    const role = `simcat test ${randomBytes(4).toString("hex")}`;
-    await database.query(`CREATE ROLE "${role}" LOGIN PASSWORD 'newcomer'`);
-    onTestFinished(async () => {
-      await database.query(`DROP OWNED BY "${role}"`);
-      await database.query(`DROP ROLE "${role}"`);
-    });
-    const url = new URL(database.url);
-    url.username = encodeURIComponent(role);
-    url.password = "newcomer";
+    const name = `simcat test ${randomBytes(4).toString("hex")}`;
+    const { url } = await createRole(database, { name, grants: [] });
     const { environment } = await fixture(ORGANIZATION);
-    return { role, environment: { ...environment, DATABASE_URL: url.href } };
+    return { role: name, environment: { ...environment, DATABASE_URL: url } };
   }
 
   test("names the missing privileges on tables, or the role that owns them, and the printed grants fix them (fault 280)", async () => {

@@ -176,16 +176,6 @@ describe("status", () => {
     expect(result.rejects[0]).toMatchObject({ owner: null, library: null, code: "code_1", count: 3 });
     expect(result).toMatchObject({ open_rejects: 43, open_reject_groups: 21 });
   });
-
-  test("names what the database lacks and does not report a bug", async () => {
-    const database = await freshTestDatabase();
-    await database.query("ALTER TABLE simcat.libraries RENAME TO libraries_elsewhere");
-    const missing = 'reading the status failed: relation "simcat.libraries" does not exist';
-    expect(await callCli(["status"], { DATABASE_URL: database.url, SIMCAT_LOG_FORMAT: "pretty" })).toMatchObject({
-      code: 78,
-      stderr: expect.stringContaining(missing),
-    });
-  });
 });
 
 describe("explain", () => {

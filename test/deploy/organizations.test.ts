@@ -2,27 +2,25 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createOrganization } from "../../src/mock/organization.ts";
+import { KEY } from "../mock/raw-client.ts";
+import { serve } from "../mock/service.ts";
 import { callCli } from "../support/call-cli.ts";
-import { startMockService } from "../support/mock/server.ts";
 import { findProgram } from "../support/programs.ts";
 import { useCluster } from "./cluster.ts";
 
 const cluster = useCluster();
 const psql = findProgram("psql", "postgresql-client");
-const KEY = "key-of-the-tests";
 
 /** A database with roles of this prefix, filled by the writer. */
 async function organization(prefix: string, libraries: number): Promise<string> {
   const database = await cluster.database({ roles: false });
   await cluster.runRoles(database, undefined, prefix);
   const now = new Date("2026-11-20T08:00:00Z");
-  const service = await startMockService({
+  const service = await serve([], {
     organization: createOrganization({ seed: 1, libraries, scenariosPerLibrary: 2, now }),
-    apiKey: KEY,
   });
-  onTestFinished(() => service.stop());
   const { code, stderr } = await callCli(["backfill"], {
     SIMCAT_BASE_URL: service.url,
     SIMCAT_API_KEY: KEY,

@@ -19,21 +19,21 @@ export const GRANTS = [
 export async function createRole(
   { url, query }: TestDatabase,
   {
+    name = `simcat_role_${randomUUID().replaceAll("-", "").slice(0, 12)}`,
     grants = GRANTS,
     attributes = "",
     password = randomUUID(),
-  }: { grants?: readonly string[]; attributes?: string; password?: string } = {},
+  }: { name?: string; grants?: readonly string[]; attributes?: string; password?: string } = {},
 ): Promise<Role> {
-  const name = `simcat_role_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
-  await query(`CREATE ROLE ${name} LOGIN PASSWORD '${password.replaceAll("'", "''")}' ${attributes}`);
+  await query(`CREATE ROLE "${name}" LOGIN PASSWORD '${password.replaceAll("'", "''")}' ${attributes}`);
   onTestFinished(async () => {
     await query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [name]);
-    await query(`DROP OWNED BY ${name} CASCADE`);
-    await query(`DROP ROLE ${name}`);
+    await query(`DROP OWNED BY "${name}" CASCADE`);
+    await query(`DROP ROLE "${name}"`);
   });
-  for (const grant of grants) await query(`GRANT ${grant} TO ${name}`);
+  for (const grant of grants) await query(`GRANT ${grant} TO "${name}"`);
   const own = new URL(url);
-  own.username = name;
+  own.username = encodeURIComponent(name);
   own.password = encodeURIComponent(password);
   return { name, url: own.href };
 }
