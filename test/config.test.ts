@@ -1,17 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { readEnvironment } from "../src/config/environment.ts";
 import { type Config, findUnknownSettings, loadConfig } from "../src/config.ts";
 import { ConfigurationError } from "../src/errors.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const ALL = { service: true, database: true };
 const NEEDED = { SIMCAT_BASE_URL: "https://api.example.com/v1/", SIMCAT_API_KEY: "canary-key" };
 
-const directory = mkdtempSync(join(tmpdir(), "simcat-config-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory(afterAll);
 
 function file(name: string, content: string): string {
   writeFileSync(join(directory, name), content);

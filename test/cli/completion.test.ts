@@ -1,17 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { addRows } from "../reporting/stored-rows.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { listen } from "../support/listen.ts";
 import { findProgram } from "../support/programs.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const database = useTestDatabase();
-let directory: string;
+const directory = temporaryDirectory(afterAll);
 
 beforeAll(async () => {
   // The last two are not offered.
@@ -24,12 +24,10 @@ beforeAll(async () => {
   ];
   await addRows(database(), "libraries", rows);
   await addRows(database(), "library_sync", rows);
-  directory = mkdtempSync(join(tmpdir(), "simcat-completion-"));
   symlinkSync(MAIN, join(directory, "simcat"));
   for (const shell of ["bash", "zsh", "fish"]) {
     writeFileSync(join(directory, shell), execFileSync(process.execPath, [MAIN, "completion", shell], { env: {} }));
   }
-  return () => rmSync(directory, { recursive: true, force: true });
 });
 
 /** What the script of a shell offers for the last word. */

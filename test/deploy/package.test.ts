@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,17 +11,14 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);
 
-let packed = "";
-
-/** Packs the project as npm does, once, and unpacks it in a new directory. */
+/** The project, packed as npm does and unpacked. */
+const packed = temporaryDirectory(afterAll);
 beforeAll(async () => {
-  packed = await mkdtemp(join(tmpdir(), "simcat-package-"));
   await run("npm", ["pack", "--ignore-scripts", "--pack-destination", packed]);
   const [archive = ""] = await readdir(packed);
   await run("tar", ["-xzf", join(packed, archive), "-C", packed]);
   await symlink(resolve("node_modules"), join(packed, "package/node_modules"));
 });
-afterAll(() => rm(packed, { recursive: true }));
 
 test("the npm package has every file that its commands load", async () => {
   const { environment, query } = await fixture([library("alice", "Fire")]);

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -7,11 +6,11 @@ import { addRows } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { duckdb, type FileColumn, loadedValue, loadFile } from "./read-files.ts";
 
 const database = useTestDatabase();
-const directory = mkdtempSync(join(tmpdir(), "simcat-export-"));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryDirectory(afterAll);
 
 const MAX_BIGINT = "9223372036854775807";
 /** 300 KB, more than one buffer of every writer. */

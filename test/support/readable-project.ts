@@ -1,10 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { chmodSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { canEnter } from "../../src/embedded-postgres/programs.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "deploy", "src", "test", "node_modules"];
@@ -15,8 +14,7 @@ const NEEDED = ["package.json", "tsconfig.json", "dist", "migrations", "deploy",
  */
 export function readableProject(): string {
   if (canEnter({ uid: 65534, gid: 65534 }, ROOT)) return ROOT;
-  const directory = mkdtempSync(join(tmpdir(), "simcat-readable-"));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory(afterAll);
   chmodSync(directory, 0o755);
   const copy = (how: string) => execFileSync("cp", [how, ...NEEDED, directory], { cwd: ROOT, stdio: "pipe" });
   try {
