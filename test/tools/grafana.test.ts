@@ -2,44 +2,12 @@ import { readFileSync } from "node:fs";
 import type pg from "pg";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import dashboard from "../../deploy/grafana/dashboards/simcat.json" with { type: "json" };
 import { HOSTILE_OWNER, OWNER_WHO_LEFT, useAnalystsDatabase } from "./analysts-database.ts";
 
 const FOLDER = new URL("../../deploy/grafana/", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, FOLDER), "utf8");
 
-interface Source {
-  readonly type: string;
-  readonly uid: string;
-}
-
-interface Panel {
-  readonly id: number;
-  readonly title: string;
-  readonly gridPos: Readonly<Record<"x" | "y" | "w" | "h", number>>;
-  readonly targets?: readonly { readonly rawSql: string; readonly format: string; readonly datasource: Source }[];
-}
-
-interface Variable {
-  readonly name: "owner" | "package";
-  readonly query: string;
-  readonly allValue: string;
-}
-
-interface Dashboard {
-  readonly uid: string;
-  readonly timezone: string;
-  readonly templating: { readonly list: readonly Variable[] };
-  readonly annotations: {
-    readonly list: readonly {
-      readonly name: string;
-      readonly datasource: Source;
-      readonly target: { readonly rawSql: string };
-    }[];
-  };
-  readonly panels: readonly Panel[];
-}
-
-const dashboard = JSON.parse(read("dashboards/simcat.json")) as Dashboard;
 const queries = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ rawSql, format }) => ({ title, rawSql, format })),
@@ -53,7 +21,8 @@ const sqlStrings = (values: readonly string[]) => values.map((value) => `'${valu
 
 const ALL = "All";
 
-type Selection = Readonly<Record<Variable["name"], readonly string[] | typeof ALL>>;
+type Variable = "owner" | "package";
+type Selection = Readonly<Record<Variable, readonly string[] | typeof ALL>>;
 
 const HOUR_MS = 3_600_000;
 const hoursAgo = (hours: number) => `'${new Date(Date.now() - hours * HOUR_MS).toISOString()}'`;
@@ -70,7 +39,7 @@ const MACROS: Readonly<Record<string, (column: string) => string>> = {
 /** Replaces variables and macros as Grafana does: the value of All is inserted as it is. */
 function substitute(sql: string, selection: Selection): string {
   const chosen = dashboard.templating.list.reduce((text, { name, allValue }) => {
-    const values = selection[name];
+    const values = selection[name as Variable];
     return text.replaceAll(`\${${name}:sqlstring}`, () => (values === ALL ? allValue : sqlStrings(values)));
   }, sql);
   return chosen.replace(/\$__(\w+)\((\w*)(?:, \$__interval)?\)/g, (whole, name: string, column: string) => {
