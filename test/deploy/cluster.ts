@@ -15,19 +15,8 @@ const rolesSql = (prefix: string) =>
   );
 const PASSWORD = "a-password-for-tests";
 
-export interface Cluster {
-  /** Creates an empty database and runs roles.sql in it by default. Returns its name. */
-  database(options?: { readonly roles?: boolean }): Promise<string>;
-  url(database: string, role?: string): string;
-  /** A session that ends with the test. */
-  session(database: string, role?: string): Promise<pg.Client>;
-  /** What the server has logged so far. */
-  log(): string;
-  runRoles(database: string, role?: string, prefix?: string): Promise<void>;
-}
-
 /** A server of one's own: roles belong to a whole server, and other tests' databases share one. */
-export function useCluster(): Cluster {
+export function useCluster() {
   let server: EmbeddedPostgres;
   let stateDir: string;
   let databases = 0;
@@ -63,15 +52,18 @@ export function useCluster(): Cluster {
   };
   return {
     url,
+    /** What the server has logged so far. */
     log: () => readFileSync(join(stateDir, "postgres", "postgres.log"), "utf8"),
     runRoles,
-    async database({ roles = true } = {}) {
+    /** Creates an empty database and runs roles.sql in it by default. Returns its name. */
+    async database({ roles = true } = {}): Promise<string> {
       const name = `roles_${++databases}`;
       await query(`CREATE DATABASE ${name}`, "postgres");
       if (roles) await runRoles(name);
       return name;
     },
-    async session(database, role) {
+    /** A session that ends with the test. */
+    async session(database: string, role?: string): Promise<pg.Client> {
       const client = new pg.Client({ connectionString: url(database, role) });
       await client.connect();
       onTestFinished(() => client.end());

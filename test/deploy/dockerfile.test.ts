@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { listen } from "../support/listen.ts";
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
@@ -24,9 +25,6 @@ const only = (name: string) => {
   expect([name, found.length]).toEqual([name, 1]);
   return found[0] ?? "";
 };
-const manifest: Readonly<Record<"bin" | "optionalDependencies" | "scripts", Record<string, string>>> = JSON.parse(
-  read("package.json"),
-);
 
 test("each stage is based on node:24-slim, or its digest in a release, and needs no frontend", () => {
   expect(source).not.toMatch(/^\s*#\s*(syntax|escape)\s*=/im);

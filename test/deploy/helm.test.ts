@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import manifest from "../../package.json" with { type: "json" };
 import { NAMES } from "../../src/config/settings.ts";
 import { findProgram } from "../support/programs.ts";
 import {
@@ -164,7 +165,6 @@ describe.skipIf(helm === null)("the chart", () => {
 });
 
 test("the chart has the version of the package", () => {
-  const { version } = JSON.parse(readFileSync(`${deploy}../package.json`, "utf8"));
   const chart = parse(readFileSync(`${deploy}helm/simcat/Chart.yaml`, "utf8"));
-  expect([chart.version, chart.appVersion]).toEqual([version, version]);
+  expect([chart.version, chart.appVersion]).toEqual([manifest.version, manifest.version]);
 });

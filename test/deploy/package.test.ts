@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/p
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
@@ -33,7 +34,6 @@ test("the npm package has every file that its commands load", async () => {
 
 test("the packed program can be executed, and names its version and the commit that was built (fault 158)", async () => {
   const program = join(packed, "simcat");
-  const { version } = JSON.parse(await readFile("package.json", "utf8"));
   await symlink(join(packed, "package/dist/main.js"), program);
   for (const args of [["--version"], ["sync", "--version"]]) {
     const { code, stdout } = await startProgram(program, args, { PATH: dirname(process.execPath) }).ended;
@@ -41,7 +41,7 @@ test("the packed program can be executed, and names its version and the commit t
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+( \([0-9a-f]{7}\))?\n$/),
     });
-    expect(stdout.split(/\s/)[0]).toBe(version);
+    expect(stdout.split(/\s/)[0]).toBe(manifest.version);
     const commit = /\((\w+)\)/.exec(stdout)?.[1];
     if (existsSync(".git")) expect((await run("git", ["cat-file", "-t", commit ?? ""])).stdout).toBe("commit\n");
   }

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import manifest from "../../package.json" with { type: "json" };
 import { createMetrics } from "../../src/worker/metrics.ts";
 import { findProgram } from "../support/programs.ts";
 import { emptyStatus, figuresOf } from "../worker/status-values.ts";
@@ -65,7 +66,7 @@ test("the rules ask only for metrics that the worker has", async () => {
 test("each alert has a severity, says what to do, and links to its own section of docs/runbooks.md", () => {
   expect(alerts.filter(({ labels }) => !["critical", "warning"].includes(labels?.severity ?? ""))).toEqual([]);
   expect(alerts.filter(({ annotations }) => !annotations?.summary || !annotations.description)).toEqual([]);
-  const [homepage] = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).homepage.split("#");
+  const [homepage] = manifest.homepage.split("#");
   const sections = readFileSync(join(root, "docs/runbooks.md"), "utf8").matchAll(/^## (\w+)$/gm);
   expect(alerts.map(({ annotations }) => annotations?.runbook_url)).toEqual(
     [...sections].map(([, name = ""]) => `${homepage}/blob/main/docs/runbooks.md#${name.toLowerCase()}`),

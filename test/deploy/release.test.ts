@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import manifest from "../../package.json" with { type: "json" };
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);
-const manifest: { version: string } = JSON.parse(readFileSync("package.json", "utf8"));
 
 test("the changelog has unreleased changes, then dated versions, first the one of the package", () => {
   const changelog = readFileSync("CHANGELOG.md", "utf8");

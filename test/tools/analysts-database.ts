@@ -1,9 +1,8 @@
-import type pg from "pg";
 import { beforeAll } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { organizationOf } from "../../src/mock/organization.ts";
 import { startMockService } from "../../src/mock/server.ts";
-import { type Cluster, useCluster } from "../deploy/cluster.ts";
+import { useCluster } from "../deploy/cluster.ts";
 import { callCli } from "../support/call-cli.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";
 
@@ -24,16 +23,9 @@ const LIBRARIES = [
   ...AWKWARD_NAMES.map((name) => library(HOSTILE_OWNER, name, { scenarios: [scenario(1, { scenarioName: name })] })),
 ];
 
-export interface AnalystsDatabase {
-  /** A session of simcat_reader that ends with the test. */
-  reader(): Promise<pg.Client>;
-  /** The same for the owner of the database, in a transaction that is rolled back. */
-  admin(): Promise<pg.Client>;
-}
-
 /** A database as analysts use it: roles.sql applied, schema migrated, two runs done. Shared by a whole test file. */
-export function useAnalystsDatabase(): AnalystsDatabase {
-  const cluster: Cluster = useCluster();
+export function useAnalystsDatabase() {
+  const cluster = useCluster();
   let database = "";
   beforeAll(async () => {
     database = await cluster.database();
@@ -42,7 +34,9 @@ export function useAnalystsDatabase(): AnalystsDatabase {
     await fill(url);
   });
   return {
+    /** A session of simcat_reader that ends with the test. */
     reader: () => cluster.session(database, "simcat_reader"),
+    /** The same for the owner of the database, in a transaction that is rolled back. */
     async admin() {
       const session = await cluster.session(database);
       await session.query("BEGIN");
