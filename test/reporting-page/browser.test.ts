@@ -1,17 +1,27 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { formatReport, type ReportRows } from "../../src/report/report-page/report-page.ts";
 import { formatStatusPage } from "../../src/worker/status-page.ts";
 import type { WorkerStatus } from "../../src/worker/worker-status.ts";
-import { BROWSER, useBrowser } from "../support/browser.ts";
 import { fixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library } from "../support/organization.ts";
+import { findProgram } from "../support/programs.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { emptyStatus, failingStatus, SETTINGS_OF_PAGE } from "../worker/status-values.ts";
 import { startWorker } from "../worker/worker-under-test.ts";
 import { emptyRows, failingRows, hugeRows, oneRows } from "./report-rows.ts";
+
+/** The path of the browser; null where it is missing. */
+const BROWSER = findProgram("chromium", "chromium");
+
+/** Chromium's sandbox requires a user other than root. The others keep it from asking its maker's servers. */
+const OPTIONS = [
+  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+];
 
 const FILL = 'getComputedStyle(document.querySelector("svg.chart .solid.first")).fill';
 
@@ -65,7 +75,30 @@ test.skipIf(BROWSER === null)("npm run docs:pictures makes the pictures that the
 });
 
 describe.skipIf(BROWSER === null)("a page in a browser", () => {
-  const open = useBrowser();
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: BROWSER ?? "", args: OPTIONS });
+  });
+  afterAll(() => browser?.close());
+
+  /** `complaints`: warnings of the browser, errors, dialogs, and requests for anything but the page. */
+  async function open(url: string, width = 1280, colorScheme: "light" | "dark" = "light") {
+    const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => {
+      if (request.url() !== url) complaints.push(`asked for ${request.url()}`);
+    });
+    page.on("dialog", (dialog) => {
+      complaints.push(`a dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    return { page, response: await page.goto(url), complaints };
+  }
+
   const reportOf = (rows: ReportRows) => formatReport(rows, "9.9.9", "api.example.com").page;
   const statusOf = (status: WorkerStatus) => formatStatusPage(status, SETTINGS_OF_PAGE, "9.9.9");
   const pages = {
