@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type pg from "pg";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import dashboard from "../../deploy/grafana/dashboards/simcat.json" with { type: "json" };
 import { HOSTILE_OWNER, OWNER_WHO_LEFT, useAnalystsDatabase } from "./analysts-database.ts";
@@ -59,6 +59,10 @@ const SELECTIONS: readonly (Selection & { readonly what: string })[] = [
 
 describe("the Grafana dashboard", () => {
   const analysts = useAnalystsDatabase();
+  let admin: pg.Client;
+  beforeEach(async () => {
+    admin = await analysts.admin();
+  });
 
   test("is in UTC, as the daily snapshots are, and queries only the provisioned source", () => {
     const { uid, timezone, panels } = dashboard;
@@ -120,45 +124,42 @@ describe("the Grafana dashboard", () => {
     expect(rows).toEqual([{ libraries: 27 }]);
   });
 
-  const answer = async (client: pg.Client, title: string, selection: Selection) => {
+  const answer = async (title: string, selection: Selection) => {
     const query = queries.find((one) => one.title === title);
     if (query === undefined) throw new Error(`the dashboard has no panel ${title}`);
-    const { rows } = await client.query({ text: substitute(query.rawSql, selection), rowMode: "array" });
+    const { rows } = await admin.query({ text: substitute(query.rawSql, selection), rowMode: "array" });
     return rows;
   };
   const of = (owner: string, name: string): Selection => ({ owner: [owner], package: [name] });
   const EVERYTHING: Selection = { owner: ALL, package: ALL };
 
   test("counts the selected rows", async () => {
-    const reader = await analysts.reader();
-    expect(await answer(reader, "Libraries", of("ann", "landscape"))).toEqual([["2"]]);
-    expect(await answer(reader, "Libraries", of(HOSTILE_OWNER, "landscape"))).toEqual([["23"]]);
-    expect(await answer(reader, "Libraries", of("bob", "(none)"))).toEqual([["2"]]);
-    expect(await answer(reader, "Libraries", EVERYTHING)).toEqual([["27"]]);
-    expect(await answer(reader, "Parents without results", of("ann", "landscape"))).toHaveLength(2);
-    expect(await answer(reader, "Package versions in use", of("ann", "landscape"))).toEqual([
+    expect(await answer("Libraries", of("ann", "landscape"))).toEqual([["2"]]);
+    expect(await answer("Libraries", of(HOSTILE_OWNER, "landscape"))).toEqual([["23"]]);
+    expect(await answer("Libraries", of("bob", "(none)"))).toEqual([["2"]]);
+    expect(await answer("Libraries", EVERYTHING)).toEqual([["27"]]);
+    expect(await answer("Parents without results", of("ann", "landscape"))).toHaveLength(2);
+    expect(await answer("Package versions in use", of("ann", "landscape"))).toEqual([
       ["landscape 4.3.6", "24", null, null],
       ["landscape 4.0.10", null, "1", null],
     ]);
   });
 
   test("shows owners who left with All, and when one of them is selected (fault 131)", async () => {
-    const reader = await analysts.reader();
     const kinds = async (selection: Selection) =>
-      (await answer(reader, "Activity seen by simcat", selection)).map(([, kind, count]) => `${kind}: ${count}`);
+      (await answer("Activity seen by simcat", selection)).map(([, kind, count]) => `${kind}: ${count}`);
     const left = ["library removed: 1", "scenario went_with_library: 1"];
     expect(await kinds(EVERYTHING)).toEqual(left);
     expect(await kinds({ owner: [OWNER_WHO_LEFT], package: ALL })).toEqual(left);
     expect(await kinds({ owner: ["ann"], package: ALL })).toEqual([]);
-    const growth = await answer(reader, "Growth: libraries", EVERYTHING);
+    const growth = await answer("Growth: libraries", EVERYTHING);
     expect(growth.map(([, libraries]) => libraries).filter((count) => count !== null)).toEqual(["28"]);
   });
 
   test("has a row without a value for each day without a snapshot, so that lines are interrupted", async () => {
-    const reader = await analysts.reader();
     const trends = ["Active, quiet and stale libraries", "Storage", "Oldest content, by day"];
     for (const title of ["Growth: libraries", "Growth: scenarios and results", ...trends]) {
-      const rows = await answer(reader, title, EVERYTHING);
+      const rows = await answer(title, EVERYTHING);
       expect(rows.length, title).toBeGreaterThanOrEqual(8);
       expect(rows.filter(([, value]) => value !== null).length, title).toBe(1);
       const days = rows.map(([time]) => (time as Date).getTime() / (24 * HOUR_MS));
@@ -170,49 +171,45 @@ describe("the Grafana dashboard", () => {
   });
 
   test("draws the trend of the storage from the first snapshot on (fault 246)", async () => {
-    const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.snapshot_days SELECT day - 1, run_id, taken_at - interval '1 day' FROM simcat.snapshot_days;
       INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread)
       SELECT day - 1, owner, libraries, scenarios, results, bytes - 1024, sizes_unread FROM simcat.owner_days`);
-    const rows = await answer(admin, "Storage", EVERYTHING);
+    const rows = await answer("Storage", EVERYTHING);
     expect(rows.filter(([, stored]) => stored !== null)).toHaveLength(2);
     const [first = 0] = rows.flatMap(([, stored], at) => (stored === null ? [] : [at]));
     expect(rows.map(([, , trend]) => trend !== null)).toEqual(rows.map((_, at) => at >= first));
   });
 
   test("shades what is later than the last complete copy, and the time between runs of different days", async () => {
-    const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, listing_complete, version)
       SELECT 'sync', 'cli', 'ok', now() - ago * interval '1 hour', now() - ago * interval '1 hour', true, '1'
       FROM unnest(ARRAY[60, 30, 29]) AS ago`);
-    const [incomplete = []] = await answer(admin, "Not complete yet", EVERYTHING);
+    const [incomplete = []] = await answer("Not complete yet", EVERYTHING);
     const { rows } = await admin.query("SELECT complete_as_of, now() FROM simcat_report.data_complete_as_of");
     expect(incomplete.slice(0, 2)).toEqual(Object.values(rows[0] as object));
     // A library that no run could read: the last complete copy is not known.
     await admin.query(`
       UPDATE simcat.sync_runs SET status = 'partial', listing_complete = true;
       INSERT INTO simcat.library_sync (owner, library_name) VALUES ('ann', 'Unread')`);
-    const [unread = []] = await answer(admin, "Not complete yet", EVERYTHING);
+    const [unread = []] = await answer("Not complete yet", EVERYTHING);
     const { rows: known } = await admin.query(
       "SELECT complete_as_of, last_whole_run_started_at FROM simcat_report.data_complete_as_of",
     );
     expect([null, unread[0]]).toEqual(Object.values(known[0] as object));
-    const gaps = await answer(admin, "No run", EVERYTHING);
+    const gaps = await answer("No run", EVERYTHING);
     expect(gaps.map(([from, to]) => ((to as Date).getTime() - (from as Date).getTime()) / HOUR_MS)).toEqual([30]);
   });
 
   test("does not show as activity what was only read later than the history began", async () => {
-    const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.events (owner, library_name, kind, seen_at, run_id, scenarios, results, bytes)
       SELECT 'ann', 'Late', 'loaded', now(), 2, 0, 0, 0`);
-    expect(await answer(admin, "Activity seen by simcat", { owner: ["ann"], package: ALL })).toEqual([]);
+    expect(await answer("Activity seen by simcat", { owner: ["ann"], package: ALL })).toEqual([]);
   });
 
   test("counts the results that question 12 counts, deleted ones once, moved ones not (faults 240, 263)", async () => {
-    const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.events (owner, library_name, scenario_id, kind, seen_at, run_id, is_result, service_date, scenarios, results, bytes)
       SELECT 'ann', 'Forest', 90 + n, kind, now(), 2, true, now() - interval '1 hour', change, change, 0
@@ -224,7 +221,7 @@ describe("the Grafana dashboard", () => {
       FROM (VALUES ('eve', NULL, 'removed', -1), ('ann', NULL, 'added', 0), ('ann', 1, 'added', 1)) AS moved (owner, id, kind, change)`);
     const question = readFileSync(new URL("../../examples/queries/results-by-week.sql", import.meta.url), "utf8");
     const counted = async () => {
-      const panel = await answer(admin, "Results run, by owner", of("ann", "landscape"));
+      const panel = await answer("Results run, by owner", of("ann", "landscape"));
       const { rows: weeks } = await admin.query<{ results: string | null }>(question);
       const sum = weeks.reduce((sum, { results }) => sum + Number(results), 0);
       return { panel: panel.map((row) => row.slice(1, 3)), sum };
@@ -236,34 +233,31 @@ describe("the Grafana dashboard", () => {
   });
 
   test("shows the results of each selected owner, also of one that ten others surpass (fault 286)", async () => {
-    const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.events (owner, library_name, scenario_id, kind, seen_at, run_id, is_result, service_date, scenarios, results, bytes)
       SELECT 'owner ' || chr(96 + o), 'Forest', n, 'added', now(), 2, true, now() - interval '1 hour', 1, 1, 0
       FROM generate_series(1, 11) AS o, generate_series(1, 12 - o) AS n;
       UPDATE simcat.sync_runs SET finished_at = finished_at - interval '99 days' WHERE id = 1`);
     const ownersOf = async (selection: Selection) =>
-      (await answer(admin, "Results run, by owner", selection)).map(([, owner]) => String(owner));
+      (await answer("Results run, by owner", selection)).map(([, owner]) => String(owner));
     expect(await ownersOf(EVERYTHING)).toEqual(Array.from("abcdefghij", (letter) => `owner ${letter}`));
     expect(await ownersOf({ owner: ["owner k"], package: ALL })).toEqual(["owner k"]);
   });
 
   test("does not draw how long an abandoned run took, because its end is not known (fault 284)", async () => {
-    const admin = await analysts.admin();
-    const before = await answer(admin, "How long runs took", EVERYTHING);
+    const before = await answer("How long runs took", EVERYTHING);
     await admin.query(`
       INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, version)
       VALUES ('sync', 'cli', 'abandoned', now() - interval '3 days', now(), '1')`);
     expect(before).toHaveLength(2);
-    expect(await answer(admin, "How long runs took", EVERYTHING)).toEqual(before);
+    expect(await answer("How long runs took", EVERYTHING)).toEqual(before);
   });
 
   test("gives the reason of only one reject as an example", async () => {
-    const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.rejects (owner, library_name, kind, code, reason, path, run_id, payload, fingerprint, first_seen_at, last_seen_at)
       SELECT 'ann', 'Forest', 'scenario', 'bad_text', 'reason ' || n, '/' || n, 1, '', n, now(), now() FROM generate_series(1, 3) AS n`);
-    const rows = await answer(admin, "Data quality", of("ann", "landscape"));
+    const rows = await answer("Data quality", of("ann", "landscape"));
     expect(rows).toContainEqual([
       "open_reject",
       "scenario",
@@ -273,19 +267,17 @@ describe("the Grafana dashboard", () => {
   });
 
   test("lists libraries whose removal is held, which Libraries behind counts", async () => {
-    const admin = await analysts.admin();
     await admin.query("UPDATE simcat.library_sync SET removal_held_at = now() WHERE library_name = 'Forest'");
     const title = "Libraries that fail, have rejects, are held or not settled";
-    const rows = await answer(admin, title, of("ann", "landscape"));
+    const rows = await answer(title, of("ann", "landscape"));
     expect(rows.map(([owner, name]) => `${owner}/${name}`)).toEqual(["ann/Forest"]);
     expect(rows[0]?.[6]).toBeInstanceOf(Date);
-    expect(await answer(admin, "Libraries behind", EVERYTHING)).toEqual([["1"]]);
+    expect(await answer("Libraries behind", EVERYTHING)).toEqual([["1"]]);
   });
 
   test("does not count a date in the future as recent work (fault 128)", async () => {
-    const reader = await analysts.reader();
-    expect(await answer(reader, "Active libraries", of("bob", "(none)"))).toEqual([["0"]]);
-    expect(await answer(reader, "Libraries by last work", of("bob", "(none)"))).toEqual([["unknown", "2"]]);
+    expect(await answer("Active libraries", of("bob", "(none)"))).toEqual([["0"]]);
+    expect(await answer("Libraries by last work", of("bob", "(none)"))).toEqual([["unknown", "2"]]);
   });
 
   test.each([
@@ -293,7 +285,6 @@ describe("the Grafana dashboard", () => {
     ["40 days", 40, 1, ["40", "a line through 40 days", 1000, 70_000, 130_000, 405_000, 1]],
     ["40 days, no library today (fault 246)", 40, 0, ["40", "no library is left", null, null, null, null, null]],
   ])("forecasts storage only from 30 days of snapshots: %s", async (_, days, today, forecast) => {
-    const admin = await analysts.admin();
     await admin.query(`
       INSERT INTO simcat.snapshot_days (day, run_id, taken_at)
       SELECT (now() AT TIME ZONE 'UTC')::date - ago, 1, now() FROM generate_series(0, ${days - 1}) AS ago
@@ -301,7 +292,7 @@ describe("the Grafana dashboard", () => {
       INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread)
       SELECT (now() AT TIME ZONE 'UTC')::date - ago, 'eve', is_there, 0, 0, is_there * (40000 - 1000 * ago), 0
       FROM generate_series(0, ${days - 1}) AS ago, LATERAL (SELECT greatest(least(ago, 1), ${today}) AS is_there) AS library`);
-    const rows = await answer(admin, "Storage forecast", { owner: ["eve"], package: ALL });
+    const rows = await answer("Storage forecast", { owner: ["eve"], package: ALL });
     const rounded = rows.map((row) => row.map((value) => (typeof value === "number" ? Math.round(value) : value)));
     expect(rounded).toEqual([forecast]);
   });
