@@ -306,13 +306,6 @@ describe("simcat libraries", () => {
     expect(JSON.parse(await print("--json"))).toMatchObject([{ owner: "ann", library_name: name, scenarios: 12_345 }]);
   });
 
-  test("refuses an unknown owner with 64 and a suggestion", async () => {
-    expect(await refusal("libraries", "--owner", "bib")).toEqual([
-      64,
-      "simcat: owner bib is neither stored nor recorded as listed (did you mean bob?)",
-    ]);
-  });
-
   test("ends with 78 if the views or one of them is missing, whose name the user did not write (fault 195)", async () => {
     const empty = await freshTestDatabase({ empty: true });
     for (const args of [["query", "SELECT 1"], ["libraries"]]) {
