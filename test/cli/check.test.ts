@@ -5,6 +5,7 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { check } from "../../src/cli/check.ts";
 import { unencryptedAddress } from "../../src/db/session.ts";
+import type { toChecksJson } from "../../src/output/check.ts";
 import { createRole } from "../postgres/roles.ts";
 import { holdLocks } from "../postgres/sessions.ts";
 import { callCli, createContext, type Environment } from "../support/call-cli.ts";
@@ -15,19 +16,10 @@ import { library } from "../support/organization.ts";
 /** No server listens on this port. */
 const CLOSED = "127.0.0.1:9";
 
-interface Line {
-  readonly check: string;
-  readonly result: string;
-  readonly text: string;
-  readonly hint: string | null;
-  readonly details: readonly string[];
-  readonly exit_code: number | null;
-}
-
 async function checked(environment: Environment) {
   const context = createContext(environment);
   const exitCode = await check(context, { json: true });
-  const lines: Line[] = JSON.parse(context.stdout());
+  const lines: ReturnType<typeof toChecksJson> = JSON.parse(context.stdout());
   const results = Object.fromEntries(lines.map((line) => [line.check, line.result]));
   const line = (name: string) => lines.find((candidate) => candidate.check === name);
   return { exitCode, lines, results, line, printed: context.stdout() };

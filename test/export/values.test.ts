@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../src/export/export-views.ts";
 import { addRows } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { useTestDatabase } from "../support/database.ts";
@@ -78,17 +79,9 @@ function viewValue({ name, type }: FileColumn, types: ReadonlyMap<string, string
   return `extract(epoch FROM "${name.replace(/_seconds$/, "")}")::double precision`;
 }
 
-interface ManifestView {
-  readonly view: string;
-  readonly file: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly columns: readonly FileColumn[];
-}
-
 interface Exported {
   readonly out: string;
-  readonly views: readonly ManifestView[];
+  readonly views: Manifest["views"];
 }
 
 /** The exports by format. */
@@ -102,8 +95,8 @@ async function exportAll(format: string): Promise<Exported> {
   const args = ["export", ...names.map(({ name }) => name), "--format", format, "--out", out, "--json"];
   const { code, stdout, stderr } = await callCli(args, { DATABASE_URL: database().url });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  const { views } = JSON.parse(stdout);
-  expect(views.map(({ view }: ManifestView) => view)).toEqual(names.map(({ name }) => name));
+  const { views }: Manifest = JSON.parse(stdout);
+  expect(views.map(({ view }) => view)).toEqual(names.map(({ name }) => name));
   expect(JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"))).toEqual(JSON.parse(stdout));
   exported.set(format, { out, views });
   return { out, views };

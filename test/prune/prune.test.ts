@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { countPrunable, type PrunedRows, pruneUnderLease } from "../../src/db/prune.ts";
 import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
 import { readSnapshot } from "../../src/db/transaction.ts";
@@ -18,8 +18,12 @@ const CUTOFF = new Date("2026-01-01T00:00:00Z");
 const OLD = "2025-12-31 23:59:59.999999Z";
 const AT = "2026-01-01 00:00:00Z";
 
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await freshTestDatabase();
+});
+
 test("a library that was removed before the cutoff is deleted with all that it has; at the cutoff it stays", async () => {
-  const database = await freshTestDatabase();
   await insertLibrary(database, "gone", OLD);
   await insertScenario(database, "gone", 1, null);
   await insertScenario(database, "gone", 2, AT);
@@ -44,7 +48,6 @@ test("a library that was removed before the cutoff is deleted with all that it h
 });
 
 test("events are kept, also those of deleted libraries; --events deletes those before the cutoff", async () => {
-  const database = await freshTestDatabase();
   await insertLibrary(database, "gone", OLD);
   await database.query(
     `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
@@ -63,7 +66,6 @@ test("events are kept, also those of deleted libraries; --events deletes those b
 });
 
 test("in a live library, rows that ended before the cutoff are deleted; later ones and open rejects stay", async () => {
-  const database = await freshTestDatabase();
   await insertLibrary(database, "live", null);
   for (const [id, removedAt] of [null, AT, OLD].entries()) {
     await insertScenario(database, "live", id, removedAt);
@@ -86,7 +88,6 @@ test("in a live library, rows that ended before the cutoff are deleted; later on
 });
 
 test("deletes rows in several transactions, and no other rows", async () => {
-  const database = await freshTestDatabase();
   await insertLibrary(database, "live", null);
   await insertLibrary(database, "large", OLD);
   await database.query(
@@ -112,7 +113,6 @@ test("deletes rows in several transactions, and no other rows", async () => {
 });
 
 test("an interrupted prune leaves whole libraries, and the next one finishes the work", async () => {
-  const database = await freshTestDatabase();
   const names = Array.from({ length: 51 }, (_, at) => String(at));
   for (const name of names) await insertBookmark(database, name);
   const libraries = names.map((library_name) => ({ ...PAST, library_name, removed_at: OLD }));
@@ -131,7 +131,6 @@ test("an interrupted prune leaves whole libraries, and the next one finishes the
 });
 
 test("a prune whose lease another run takes over stops", async () => {
-  const database = await freshTestDatabase();
   await insertLibrary(database, "gone", OLD);
   await insertVersion(database, "live", OLD);
   const takeOver = "UPDATE simcat.leases SET token = token + 1; RETURN NULL;";
@@ -142,7 +141,6 @@ test("a prune whose lease another run takes over stops", async () => {
 
 describe("the record of a prune (fault 125)", () => {
   test("has its cutoff and how many versions it deleted; a removed row is its item's last version", async () => {
-    const database = await freshTestDatabase();
     await insertLibrary(database, "live", null);
     await insertVersion(database, "live", OLD);
     for (const [id, removedAt] of [OLD, null].entries()) {
@@ -161,7 +159,6 @@ describe("the record of a prune (fault 125)", () => {
   });
 
   test("is undone together with its first deletion", async () => {
-    const database = await freshTestDatabase();
     await insertVersion(database, "live", OLD);
     await createTrigger(database.query, "BEFORE INSERT ON simcat.prunes FOR EACH ROW", "RAISE 'refused';");
 
@@ -189,7 +186,6 @@ test("a pruned library that is listed again unchanged is stored again", async ()
 });
 
 test("a prune of everything older than a day keeps the numbers of the guard of removals", async () => {
-  const database = await freshTestDatabase();
   await database.query(
     `INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, removed_at, run_id)
      SELECT 'o', i::text, now() - interval '9 d', at, at, 1
@@ -212,7 +208,6 @@ test("a prune of everything older than a day keeps the numbers of the guard of r
 
 describe("the command", () => {
   test("prints the numbers for people and for machines", async () => {
-    const database = await freshTestDatabase();
     await insertLibrary(database, "gone", OLD);
     await insertScenario(database, "gone", 1, null);
     const before = await rowVersions(database.query);
@@ -248,7 +243,6 @@ describe("the command", () => {
   });
 
   test("prints since when the history is complete: the cutoff if history is deleted, otherwise as before", async () => {
-    const database = await freshTestDatabase();
     // The first run had an incomplete listing, so it did not see everything.
     await database.query(`INSERT INTO simcat.sync_runs (kind, trigger, status, listing_complete, libraries_read, finished_at, version)
       VALUES ('backfill', 'cli', 'partial', false, 1, '2025-05-01Z', '1'), ('backfill', 'cli', 'ok', true, 1, '2025-06-01Z', '1')`);
@@ -270,7 +264,6 @@ describe("the command", () => {
   });
 
   test("takes an age of any length, and warns if it is shorter than a day", async () => {
-    const database = await freshTestDatabase();
     const warning = "deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses";
     for (const [age, exit, said] of [
       ["removed", 64, "is not a duration"],
@@ -286,7 +279,6 @@ describe("the command", () => {
   });
 
   test("requires an age: the option's, or else SIMCAT_KEEP_HISTORY", async () => {
-    const database = await freshTestDatabase();
     await insertVersion(database, "live", OLD);
     const prune = async (keepHistory: string | null, ...more: string[]) => {
       const environment = keepHistory === null ? {} : { SIMCAT_KEEP_HISTORY: keepHistory };
@@ -315,7 +307,6 @@ describe("the command", () => {
     [["--dry-run"], partition, "prune cannot delete from partitioned tables: simcat.scenario_history"],
     [[], "DROP SCHEMA simcat, simcat_report, simcat_migrations CASCADE", "run: simcat migrate"],
   ])("%j is refused after %s (fault 102)", async (more, statement, message) => {
-    const database = await freshTestDatabase();
     await database.query(statement);
     const { code, stderr } = await callPrune(database, ["--older-than", "90d", ...more]);
     expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(message) });

@@ -1,18 +1,13 @@
 import { expect, onTestFinished, vi } from "vitest";
 import { start } from "../../src/cli/start.ts";
 import { InterruptedError } from "../../src/errors.ts";
+import type { toReadyJson } from "../../src/worker/worker-status.ts";
 import { createContext } from "../support/call-cli.ts";
 import { assertSchema } from "../support/json-schemas.ts";
 
 type LogLine = Readonly<Record<string, unknown>>;
 
-interface Readiness {
-  readonly ready: boolean;
-  readonly reasons: readonly { readonly code: string; readonly message: string }[];
-  readonly last_good_run: { readonly id: number; readonly status: string } | null;
-  readonly next_run: string;
-  readonly current_run: { readonly id: number | null } | null;
-}
+type Readiness = Omit<ReturnType<typeof toReadyJson>, "next_run"> & { readonly next_run: string };
 
 export const EVERY_SECOND = "*/1 * * * * *";
 /** Never due within a test, unless it is New Year's Eve. */
