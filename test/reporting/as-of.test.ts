@@ -40,7 +40,7 @@ test("now and any future time equal the current views, and before everything the
       lifeOf("library", { library_name: "lake" }, [
         [day(2), { package_version: "1.0" }],
         [day(4), null],
-        [day(6), { package_version: "2.0" }],
+        [day(6), { package_version: "2.0", last_modified: "soon", file_size: "large" }],
       ]),
       lifeOf("library", { library_name: "gone" }, [
         [day(2), {}],
@@ -48,10 +48,11 @@ test("now and any future time equal the current views, and before everything the
       ]),
       lifeOf("library", { library_name: "hill" }, [[day(2), {}]]),
       lifeOf("scenario", { library_name: "lake", scenario_id: 1 }, [[day(2), { parent_id: 0 }]]),
+      lifeOf("scenario", { library_name: "lake", scenario_id: 2 }, [[day(2), { parent_id: 1, is_result: true }]]),
     ]),
   );
-  const rowsOf = (view: string) => query(`SELECT * FROM simcat_report.${view} ORDER BY owner, library_name`);
-  for (const [view, count] of Object.entries({ libraries: 2, scenarios: 1 })) {
+  const rowsOf = (view: string) => query(`SELECT * FROM simcat_report.${view} v ORDER BY v::text`);
+  for (const [view, count] of Object.entries({ libraries: 2, scenarios: 2 })) {
     const current = await rowsOf(view);
     expect(current).toHaveLength(count);
     for (const moment of ["now()", "'infinity'"]) expect(await rowsOf(`${view}_as_of(${moment})`)).toEqual(current);
