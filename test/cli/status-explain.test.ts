@@ -16,13 +16,13 @@ async function jsonOf(environment: Environment, ...args: string[]) {
 const statusOf = (environment: Environment) => jsonOf(environment, "status");
 const explained = (environment: Environment, name: string) => jsonOf(environment, "explain", name);
 
-/** A run that began the given number of minutes ago. */
-function insertRun({ query }: TestDatabase, runStatus: string, minutes: number, scope: string | null = null, read = 1) {
+/** A run that read a library and began the given number of minutes ago. */
+function insertRun({ query }: TestDatabase, status: string, minutes: number) {
   return query(
-    `INSERT INTO simcat.sync_runs (kind, trigger, scope, libraries_read, listing_complete, status, started_at, finished_at, version)
-     VALUES ('sync', 'cli', $3::jsonb, $4, true, $1, now() - $2 * interval '1 minute',
+    `INSERT INTO simcat.sync_runs (kind, trigger, libraries_read, listing_complete, status, started_at, finished_at, version)
+     VALUES ('sync', 'cli', 1, true, $1, now() - $2 * interval '1 minute',
        CASE WHEN $1 <> 'running' THEN now() - $2 * interval '1 minute' + interval '3 s' END, '0')`,
-    [runStatus, minutes, scope, read],
+    [status, minutes],
   );
 }
 
@@ -139,21 +139,6 @@ describe("status", () => {
     expect(await statusOf(environment)).toMatchObject({ lease_holder: null, runs: [dead] });
     await database.query("UPDATE simcat.sync_runs SET status = 'abandoned', finished_at = now()");
     expect((await statusOf(environment)).runs).toMatchObject([{ libraries_read: 1, libraries_failed: 0, ...unknown }]);
-  });
-
-  test("only a completed run that considered all libraries counts as the last good run", async () => {
-    const database = await freshTestDatabase();
-    for (const [ending, scope, read] of [
-      ["held", null, 1],
-      ["ok", '{"libraries": [], "owners": ["ann"]}', 1],
-      ["interrupted", null, 1],
-      ["held", null, 0],
-    ] as const) {
-      await insertRun(database, ending, 10, scope, read);
-    }
-    const { runs, last_good_run: good } = await statusOf({ DATABASE_URL: database.url });
-    expect(runs.map((run: { status: string }) => run.status)).toEqual(["held", "interrupted", "ok", "held"]);
-    expect(good).toMatchObject({ id: 1, status: "held", duration_ms: 3000 });
   });
 
   test("lists ten runs, twenty failing libraries and twenty kinds of reject, and counts the rest", async () => {
