@@ -32,16 +32,9 @@ async function writeAnswers(stateDir: string): Promise<void> {
   const server = await openEmbeddedPostgres({ stateDir: demoDir, environment, settings }, new AbortController().signal);
   const followed = await openTestPostgres(join(stateDir, "followed"), settings);
   try {
-    if (
-      psql(
-        followed.url,
-        "SELECT FROM pg_namespace WHERE nspname = 'simcat_migrations' AND oid IN (SELECT relnamespace FROM pg_class)",
-      ).includes("(0 rows)")
-    ) {
-      await followOrganization(followed.url, (day) => {
-        if (day % 10 === 0) console.log(`day ${day} of the organization`);
-      });
-    }
+    await followOrganization(followed.url, (day) => {
+      if (day % 10 === 0) console.log(`day ${day} of the organization`);
+    });
     const text = replaceAnswers(readFileSync(DOCUMENT, "utf8"), (sql, heading) =>
       psql(heading === FOLLOWED ? followed.url : server.url, sql),
     );
@@ -52,12 +45,10 @@ async function writeAnswers(stateDir: string): Promise<void> {
   }
 }
 
-// Writes the answers of docs/questions.md: those of `simcat demo`, and those of an organization that is followed for 120 days. A
-// directory as the argument keeps the second one's database for the next time.
-const [kept] = process.argv.slice(2);
-const stateDir = kept ?? mkdtempSync(join(tmpdir(), "simcat-answers-"));
+// Writes the answers of docs/questions.md: those of `simcat demo`, and those of an organization that is followed for 120 days.
+const stateDir = mkdtempSync(join(tmpdir(), "simcat-answers-"));
 try {
   await writeAnswers(stateDir);
 } finally {
-  if (kept === undefined) rmSync(stateDir, { recursive: true, force: true });
+  rmSync(stateDir, { recursive: true, force: true });
 }
