@@ -76,12 +76,6 @@ test("keys are spread evenly, even if they differ only in the last digit", () =>
   expect(Math.max(...tenths)).toBeLessThan(1100);
 });
 
-test("the spread is a stable fraction below 1", () => {
-  fc.assert(
-    fc.property(anyKey, (key) => {
-      expect(spreadOf(key)).toBeGreaterThanOrEqual(0);
-      expect(spreadOf(key)).toBeLessThan(1);
-    }),
-  );
+test("the spread of a key is the same on every machine", () => {
   expect(spreadOf({ owner: "example.user", name: "helloworldCourse" })).toBe(0.5693473913706839);
 });

@@ -475,7 +475,7 @@ describe("the report", () => {
     expect(Buffer.byteLength(format(hugeRows).page)).toBeLessThan(300_000);
   });
 
-  test("names its policy by the hash of the sheet that it carries", () => {
+  test("names its policy by the hash of the sheet that it carries (fault 108)", () => {
     const { page } = format(oneRows);
     const [, sheet = ""] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
     const hash = createHash("sha256").update(sheet).digest("base64");
