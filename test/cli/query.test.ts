@@ -164,33 +164,38 @@ describe("simcat query", () => {
     ]);
   });
 
+  const EITHER = "simcat: give the query either as SQL or with --file; such as simcat query";
   test.each([
     [
-      "CREATE TEMPORARY TABLE x ()",
+      ["CREATE TEMPORARY TABLE x ()"],
       "simcat: the query failed: cannot execute CREATE TABLE in a read-only transaction (25006); simcat query only reads",
     ],
     [
-      "DELETE FROM libraries",
+      ["DELETE FROM libraries"],
       'simcat: the query failed: cannot delete from view "libraries" (55000); simcat query only reads',
     ],
-    ["COMMIT", "simcat: the statement returns no rows; write a SELECT"],
+    [["COMMIT"], "simcat: the statement returns no rows; write a SELECT"],
     [
-      "COMMIT; DELETE FROM simcat.libraries",
+      ["COMMIT; DELETE FROM simcat.libraries"],
       "simcat: the query failed: cannot insert multiple commands into a prepared statement (42601); give one statement",
     ],
     [
-      "SELECT\n  'ä' || lastmodified FROM libraries",
+      ["SELECT\n  'ä' || lastmodified FROM libraries"],
       'simcat: the query failed: column "lastmodified" does not exist, line 2, column 10 (42703); Perhaps you meant to reference the column "libraries.last_modified".',
     ],
     [
-      "TABLE nosuch",
+      ["TABLE nosuch"],
       "simcat: the query failed: relation \"nosuch\" does not exist, line 1, column 7 (42P01); docs/reference/views.md lists the views (they need USAGE on their schema), as does: SELECT viewname FROM pg_views WHERE schemaname = 'simcat_report'",
     ],
-    ["SELECT 1 / 0", "simcat: the query failed: division by zero (22012)"],
-    ["SELECT $1::text", "simcat: the query has parameters such as $1; write their values"],
-    [" ", "simcat: the query is empty"],
-  ])("refuses %j with 64 and says why", async (sql, message) => {
-    expect(await refusal("query", sql)).toEqual([64, message]);
+    [["SELECT 1 / 0"], "simcat: the query failed: division by zero (22012)"],
+    [["SELECT $1::text"], "simcat: the query has parameters such as $1; write their values"],
+    [[" "], "simcat: the query is empty"],
+    [[], `${EITHER} "SELECT count(*) FROM libraries"`],
+    [["SELECT 1", "--file", "x"], `${EITHER} "SELECT count(*) FROM libraries"`],
+    [["SELECT 1 AS a, 2 AS a", "--json"], 'simcat: two columns are named "a"; rename one of them with AS'],
+    [["SELECT 1", "--timeout", "1d"], "simcat: --timeout must be from 1ms to 15m"],
+  ])("refuses %j with 64 and says why", async (args, message) => {
+    expect(await refusal("query", ...args)).toEqual([64, message]);
     expect(await database().query("SELECT count(*)::int AS count FROM simcat.libraries")).toEqual([{ count: 3 }]);
   });
 
@@ -203,16 +208,6 @@ describe("simcat query", () => {
     const refused = toRefusal(error, { sql: "", timeLimitMs: 1_000 }, 1_001);
     expect(refused).toBeInstanceOf(UsageError);
     expect(String(refused)).toContain(message);
-  });
-
-  const EITHER = "simcat: give the query either as SQL or with --file; such as simcat query";
-  test.each([
-    [[], `${EITHER} "SELECT count(*) FROM libraries"`],
-    [["SELECT 1", "--file", "x"], `${EITHER} "SELECT count(*) FROM libraries"`],
-    [["SELECT 1 AS a, 2 AS a", "--json"], 'simcat: two columns are named "a"; rename one of them with AS'],
-    [["SELECT 1", "--timeout", "1d"], "simcat: --timeout must be from 1ms to 15m"],
-  ])("refuses the command line %j with 64", async (args, message) => {
-    expect(await refusal("query", ...args)).toEqual([64, message]);
   });
 
   test("ends after the time limit, and cancels the statement at Ctrl-C", async () => {

@@ -4,6 +4,7 @@ import type { SyncState } from "../../src/model.ts";
 import { isInSlice } from "../../src/slice.ts";
 import { isSettled, windowEnd } from "../../src/sync/rules/settle.ts";
 import { callCli } from "../support/call-cli.ts";
+import { NEVER_READ } from "../support/sync-state.ts";
 import { day, useStoredRows } from "./stored-rows.ts";
 
 const { database, add, query, queryLists } = useStoredRows();
@@ -93,18 +94,13 @@ describe("library_freshness", () => {
     const state = fc.record({
       listedText: text,
       bookmark: text,
-      contentHash: fc.constant(null),
       bookmarkSeenAt: moment,
       contentReadAt: fc.oneof(moment, fc.constant(day(9).getTime())),
       rereadReason: fc.constantFrom(null, null, null, "rejects" as const, "failure" as const),
-      hasAbsences: fc.constant(false),
-      failures: fc.constant(0),
-      lastFailedAt: fc.constant(null),
-      removalHeldAt: fc.constant(null),
       suspectReads: fc.constantFrom(0, 0, 1),
     });
     const same = fc.record({ one: state, equal: fc.boolean() }).map(({ one, equal }): SyncState => {
-      return equal ? { ...one, listedText: one.bookmark } : one;
+      return { ...NEVER_READ, ...one, ...(equal ? { listedText: one.bookmark } : {}) };
     });
     const states = fc.sample(same, 1_000);
     const at = (ms: number | null) => (ms === null ? null : new Date(ms));
