@@ -210,27 +210,22 @@ describe("simcat query", () => {
     expect(String(refused)).toContain(message);
   });
 
-  test("ends after the time limit, and cancels the statement at Ctrl-C", async () => {
+  test("ends after the time limit, and at Ctrl-C, also as a role with only one connection (fault 252)", async () => {
     expect(await refusal("query", "SELECT pg_sleep(60)", "--timeout", "200ms")).toEqual([
       64,
       "simcat: the query took longer than 200 ms; --timeout allows up to 15m",
     ]);
-    const running = startCli(["query", "SELECT pg_sleep(61)"], { DATABASE_URL: database().url });
-    await untilSession(database().query, "query = 'SELECT pg_sleep(61)'");
-    running.process.kill("SIGINT");
-    expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+    const single = await createRole(database(), { attributes: "CONNECTION LIMIT 1" });
+    for (const [seconds, { url }] of [[61, database()] as const, [62, single] as const]) {
+      const running = startCli(["query", `SELECT pg_sleep(${seconds})`], { DATABASE_URL: url });
+      await untilSession(database().query, `query = 'SELECT pg_sleep(${seconds})'`);
+      running.process.kill("SIGINT");
+      expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+    }
     expect(
       await database().query("SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(61)' AND state = 'active'"),
     ).toEqual([]);
   });
-});
-
-test("ends at Ctrl-C as a role that may have only one connection (fault 252)", async () => {
-  const { url } = await createRole(database(), { attributes: "CONNECTION LIMIT 1" });
-  const running = startCli(["query", "SELECT pg_sleep(62)"], { DATABASE_URL: url });
-  await untilSession(database().query, "query = 'SELECT pg_sleep(62)'");
-  running.process.kill("SIGINT");
-  expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
 });
 
 describe("simcat libraries", () => {

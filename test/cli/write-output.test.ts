@@ -1,9 +1,11 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -17,6 +19,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { writeOutput } from "../../src/cli/write-output.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
+import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const never = new AbortController().signal;
@@ -122,3 +125,24 @@ test("report writes a page to --out; standard output gets the page and nothing e
   expect(redirected).toMatchObject({ code: 0, stdout: "" });
   expect(readFileSync(file, "utf8")).toMatch(isPage);
 });
+
+/** Refuses every write with ENOSPC, like a file on a full disk. */
+const FULL = "/dev/full";
+
+test.runIf(process.platform === "linux").each([[["sync", "--help"]], [["sync"]], [["mock", "--port", "0"]]])(
+  "%j exits with 1 if standard output cannot be written; a run is complete in the database (fault 121)",
+  async (args) => {
+    const { environment, query } = await fixture([library("alice", "Fire", { scenarios: [1] })]);
+    const full = openSync(FULL, "w");
+    onTestFinished(() => closeSync(full));
+    const settings = { ...environment, SIMCAT_LOG_LEVEL: "error", SIMCAT_LOG_FORMAT: "pretty" };
+    const program = startProgram(process.execPath, [MAIN, ...args], settings, { stdio: ["ignore", full, "pipe"] });
+    const { code, stderr } = await program.ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: "simcat: standard output cannot be written: ENOSPC: no space left on device, write\n",
+    });
+    const isRun = args[0] === "sync" && args.length === 1;
+    expect(await query("SELECT status FROM simcat.sync_runs")).toEqual(isRun ? [{ status: "ok" }] : []);
+  },
+);
