@@ -149,20 +149,6 @@ describe("check", () => {
     expect(unencryptedAddress({ connection })).toBeNull();
   });
 
-  test.each([
-    ["a refused key", 77, { SIMCAT_API_KEY: "another-key-77aa" }, ["ok", "fail"], "check SIMCAT_API_KEY"],
-    ["no service", 69, { SIMCAT_BASE_URL: `http://${CLOSED}/` }, ["fail", "skipped"], ""],
-    ["a page instead of a list", 76, {}, ["fail", "skipped"], "check SIMCAT_BASE_URL"],
-  ])("with %s it exits with %i, and the database is still checked", async (what, exit, settings, expected, hint) => {
-    const { environment, service } = await fixture(ORGANIZATION);
-    if (what.startsWith("a page")) service.always({ operation: "listing" }, { kind: "html" });
-    const { exitCode, results, line } = await checked({ ...environment, ...settings });
-    const { listing: _, content: __, ...rest } = ALL_OK;
-    const [service_, key] = expected;
-    expect({ exitCode, results }).toEqual({ exitCode: exit, results: { ...rest, service: service_, key } });
-    expect(line(key === "fail" ? "key" : "service")?.hint).toContain(hint);
-  });
-
   test("prints one line per configuration problem, and runs the checks that do not depend on them", async () => {
     const { environment } = await fixture(ORGANIZATION);
     const { SIMCAT_BASE_URL: _, ...rest } = environment;
@@ -191,16 +177,29 @@ describe("check", () => {
     expect(results).toMatchObject({ service: "skipped", key: "skipped", database: "ok", clock: "ok" });
   });
 
+  const SILENT = { service: "fail", key: "skipped", listing: undefined, content: undefined };
   const UNKNOWN = { encoding: "skipped", schema: "skipped", privileges: "skipped", clock: "skipped" };
+  const REFUSED = { ...SILENT, service: "ok", key: "fail" };
   test.each([
+    ["a refused key", 77, { SIMCAT_API_KEY: "another-key-77aa" }, REFUSED, "check SIMCAT_API_KEY"],
+    ["no service", 69, { SIMCAT_BASE_URL: `http://${CLOSED}/` }, SILENT, ""],
+    ["a page instead of a list", 76, {}, SILENT, "check SIMCAT_BASE_URL"],
     // It does not start the embedded database.
-    ["DATABASE_URL", "mysql://x", 78, { configuration: "fail", database: "skipped", ...UNKNOWN }],
-    ["DATABASE_URL", `postgres://bo:secret@${CLOSED}/sim`, 69, { database: "fail", ...UNKNOWN }],
-    ["SIMCAT_SCHEDULE", "now and then", 78, { configuration: "fail" }],
-  ])("the wrong setting %s=%s prevents only the checks that need it", async (name, value, exit, wrong) => {
-    const { environment } = await fixture(ORGANIZATION);
-    const { exitCode, results } = await checked({ ...environment, [name]: value });
+    [
+      "no Postgres URL",
+      78,
+      { DATABASE_URL: "mysql://x" },
+      { configuration: "fail", database: "skipped", ...UNKNOWN },
+      "",
+    ],
+    ["no database", 69, { DATABASE_URL: `postgres://bo:secret@${CLOSED}/sim` }, { database: "fail", ...UNKNOWN }, ""],
+    ["a wrong schedule", 78, { SIMCAT_SCHEDULE: "now and then" }, { configuration: "fail" }, ""],
+  ])("with %s it exits with %i, and only the checks that need it fail", async (what, exit, settings, wrong, hint) => {
+    const { environment, service } = await fixture(ORGANIZATION);
+    if (what.startsWith("a page")) service.always({ operation: "listing" }, { kind: "html" });
+    const { exitCode, results, lines } = await checked({ ...environment, ...settings });
     expect({ exitCode, results }).toEqual({ exitCode: exit, results: { ...ALL_OK, ...wrong } });
+    expect(lines.find(({ result }) => result === "fail")?.hint).toContain(hint);
   });
 });
 

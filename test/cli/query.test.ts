@@ -10,7 +10,7 @@ import { untilSession } from "../postgres/sessions.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { MAIN, startCli, startProgram } from "../support/cli.ts";
-import { freshTestDatabase, useTestDatabase } from "../support/database.ts";
+import { freshTestDatabase, useTestDatabase, withClient } from "../support/database.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const database = useTestDatabase();
@@ -276,10 +276,9 @@ describe("simcat libraries", () => {
     onTestFinished(async () => void (await database().query(`DROP DATABASE ${name} WITH (FORCE)`)));
     const settings = { DATABASE_URL: database().url.replace(pathname, `/${name}`) };
     expect(await callCli(["migrate"], settings)).toMatchObject({ code: 0 });
-    const client = new pg.Client({ connectionString: settings.DATABASE_URL });
-    await client.connect();
-    await client.query("INSERT INTO simcat.library_sync (owner, library_name) VALUES ('bob', 'Été')");
-    await client.end();
+    await withClient(settings.DATABASE_URL, (client) =>
+      client.query("INSERT INTO simcat.library_sync (owner, library_name) VALUES ('bob', 'Été')"),
+    );
     expect((await callCli(["libraries", "éTÉ"], settings)).stdout).toContain("bob/Été");
   });
 

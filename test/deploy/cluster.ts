@@ -5,6 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import type { EmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { withClient } from "../support/database.ts";
 import { openTestPostgres } from "../support/embedded-server.ts";
 
 /** The script as psql sends it for a prefix. */
@@ -35,15 +36,8 @@ export function useCluster() {
     if (role !== undefined) [address.username, address.password] = [role, PASSWORD];
     return address.href;
   };
-  const query = async (text: string, database: string, role?: string) => {
-    const client = new pg.Client({ connectionString: url(database, role) });
-    await client.connect();
-    try {
-      await client.query(text);
-    } finally {
-      await client.end();
-    }
-  };
+  const query = (text: string, database: string, role?: string) =>
+    withClient(url(database, role), (client) => client.query(text));
   const runRoles = async (database: string, role?: string, prefix = "simcat") => {
     await query(rolesSql(prefix), database, role);
     for (const name of ["migrator", "writer", "reader"]) {

@@ -24,7 +24,7 @@ const CLONE_LOCK = 4_417_300_209;
 export async function createTestDatabase({ empty = false }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { url: adminUrl, template, prefix } = inject("testDatabases");
   const name = prefix + randomUUID().replaceAll("-", "").slice(0, 12);
-  await withAdmin(adminUrl, async (admin) => {
+  await withClient(adminUrl, async (admin) => {
     await admin.query("SELECT pg_advisory_lock($1)", [CLONE_LOCK]);
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${empty ? "template0" : template}`);
   });
@@ -44,7 +44,7 @@ export async function createTestDatabase({ empty = false }: TestDatabaseOptions 
     drop: async () => {
       const kept = pool.totalCount - pool.idleCount;
       const ended = pool.end();
-      await withAdmin(adminUrl, (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+      await withClient(adminUrl, (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
       // Waiting for the pool would never end.
       if (kept > 0) throw new Error(`${kept} connections of the test's pool were not given back`);
       await ended;
@@ -88,13 +88,14 @@ export async function inUndone<T>(
   }
 }
 
-async function withAdmin(url: string, work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
-  const admin = new pg.Client({ connectionString: url });
-  admin.on("error", () => {});
-  await admin.connect();
+/** Calls `work` with a session of its own. */
+export async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
   try {
-    await work(admin);
+    await work(client);
   } finally {
-    await admin.end();
+    await client.end();
   }
 }
