@@ -1,11 +1,11 @@
 import pg from "pg";
 import { EXIT } from "../../src/errors.ts";
+import { editRandomly } from "../../src/mock/edits.ts";
 import { createOrganization, type Organization } from "../../src/mock/organization.ts";
 import { createRandom, type Random } from "../../src/mock/random.ts";
 import { runSync } from "../support/call-cli.ts";
 import { movableClock } from "../support/database-clock.ts";
 import { createDateSource } from "../support/mock/date-source.ts";
-import { makeAnyEdit } from "../support/mock/edits.ts";
 import { changeLibrary } from "../support/mock/library.ts";
 import { startMockService } from "../support/mock/server.ts";
 
@@ -44,7 +44,7 @@ export async function followOrganization(url: string, onDay: (day: number) => vo
       onDay(DAYS - daysLeft);
       for (let edit = EDITS_A_DAY; edit > 0; edit--) {
         hours = (edit * 20) / EDITS_A_DAY;
-        makeAnyEdit(organization, random, dateSource);
+        editRandomly(organization, random, dateSource);
       }
       if (daysLeft < 75) upgrade(organization, random, dateSource.text(clock()));
       if (daysLeft === 30) removeOwner(organization);

@@ -1,4 +1,3 @@
-import type { DateSource } from "../../../src/mock/date-source.ts";
 import {
   addLibrary,
   addParent,
@@ -11,8 +10,7 @@ import {
   restoreLibrary,
   runParent,
 } from "../../../src/mock/edits.ts";
-import { createLibraryName, type Organization } from "../../../src/mock/organization.ts";
-import type { Random } from "../../../src/mock/random.ts";
+import { createLibraryName } from "../../../src/mock/organization.ts";
 import { changeLibrary, changeScenario } from "./library.ts";
 
 /** Restores the scenario that was deleted last, unchanged and under its old id. */
@@ -88,38 +86,3 @@ export const EDITS = {
 } as const satisfies Record<string, Edit>;
 
 export type EditName = keyof typeof EDITS;
-
-/** Relative frequency of each edit: people mostly run scenarios. */
-const WEIGHTS: readonly (readonly [name: EditName, weight: number])[] = [
-  ["runParent", 30],
-  ["addParent", 8],
-  ["editScenario", 14],
-  ["deleteScenario", 8],
-  ["restoreScenario", 3],
-  ["addLibrary", 6],
-  ["removeLibrary", 3],
-  ["restoreLibrary", 3],
-  ["renameLibrary", 3],
-  ["moveLibrary", 2],
-  ["editMetadata", 10],
-  ["editTwice", 5],
-  ["uploadBackdated", 4],
-  ["editSilently", 1],
-];
-const TOTAL = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
-
-/** Makes one random edit to a random library of an organization that has one. */
-export function makeAnyEdit(organization: Organization, random: Random, dateSource: DateSource): EditName {
-  const name = pickName(random.below(TOTAL));
-  EDITS[name](organization, random.pick(organization.libraries()), random, dateSource);
-  return name;
-}
-
-function pickName(ticket: number): EditName {
-  let left = ticket;
-  for (const [name, weight] of WEIGHTS) {
-    left -= weight;
-    if (left < 0) return name;
-  }
-  throw new RangeError("the ticket is beyond the weights");
-}
