@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
 import { beforeEach, expect, test } from "vitest";
-import { lifeOf, mergeRows, useStoredRows } from "./stored-rows.ts";
+import { addRows, lifeOf, mergeRows, useStoredRows } from "./stored-rows.ts";
 
 const DIRECTORY = "examples/queries";
 const files = readdirSync(DIRECTORY).sort();
@@ -389,11 +389,7 @@ test("a result that returned after its removal was pruned was run once (fault 26
 });
 
 test("a library that was read first in the last days has lost what went since (fault 205)", async () => {
-  await database().query(
-    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
-     VALUES ($1, 1, 'loaded', 'ann', 'forest', 0, 7, 0)`,
-    [ago(12)],
-  );
+  await addRows(database(), "events", [{ seen_at: ago(12), kind: "loaded", scenarios: 7 }]);
   expect(await answerOf("lost-a-fifth.sql")).toEqual(["ann | forest | 7 | 5 | 28.6 | 30 days ago"]);
 });
 
@@ -436,11 +432,10 @@ test("of equal libraries that come and go in one run, each is in one move at mos
 test("the libraries at the start of a week are those before its first run (faults 241, 259)", async () => {
   const week = monday(date(2));
   await database().query("DELETE FROM simcat.snapshot_days WHERE day >= $1 AND day < $2", [week, date(2)]);
-  await database().query(
-    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
-     VALUES ($1, 98, 'removed', 'bob', 'sea', 0, 0, 0), ($1, 99, 'added', 'bob', 'bay', 0, 0, 0)`,
-    [ago(2)],
-  );
+  await addRows(database(), "events", [
+    { ...BOB, library_name: "sea", seen_at: ago(2), run_id: 98, kind: "removed" },
+    { ...BOB, library_name: "bay", seen_at: ago(2), run_id: 99, kind: "added" },
+  ]);
   const [line] = (await answerOf("churn.sql")).filter((row) => row.startsWith(week));
   const [, , atStart, added, removed, , , percent] = line?.split(" | ") ?? [];
   expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "2", removed: "2", percent: "66.7" });
@@ -449,11 +444,7 @@ test("the libraries at the start of a week are those before its first run (fault
 test("initial content that was only read later was there at the start of a week (fault 241)", async () => {
   const atStart = async () => (await answerOf("churn.sql")).map((row) => Number(row.split(" | ")[2]));
   const before = await atStart();
-  await database().query(
-    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
-     VALUES ($1, 100, 'loaded', 'ann', 'sea', 0, 0, 0)`,
-    [ago(0)],
-  );
+  await addRows(database(), "events", [{ library_name: "sea", seen_at: ago(0), run_id: 100, kind: "loaded" }]);
   const isLater = (week: string) => SNAPSHOT_DAYS.findLast((days) => monday(day(days)) === week) !== 0;
   expect(await atStart()).toEqual(before.map((count, at) => count + Number(isLater(weeks(8)[at] ?? ""))));
 });
@@ -461,11 +452,11 @@ test("initial content that was only read later was there at the start of a week 
 test("a size that became unknown freed no storage, after a prune of the events too (fault 243)", async () => {
   const shrunk = async () =>
     (await answerOf("storage-freed-by-month.sql")).flatMap((row) => Number(row.split(" | ").at(-1)) || []);
-  await database().query(
-    `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
-     SELECT $1::timestamptz + n * interval '1 second', 2, 'changed', 'ann', 'forest', bytes, 0, 0
-     FROM (VALUES (1, -96), (2, -4000), (3, 4000)) AS size (n, bytes)`,
-    [ago(3)],
+  const sizes = [-96, -4000, 4000].map((bytes, at) => ({ bytes, seen_at: new Date(ago(3).getTime() + at * 1_000) }));
+  await addRows(
+    database(),
+    "events",
+    sizes.map((one) => ({ ...one, run_id: 2, kind: "changed" })),
   );
   await database().query("UPDATE simcat.libraries SET file_size_bytes = 4000 WHERE library_name = 'forest'");
   expect((await shrunk()).reduce((sum, bytes) => sum + bytes)).toBe(96);

@@ -49,6 +49,7 @@ const DEFAULTS: Readonly<Record<string, Row>> = {
     last_seen_at: day(1),
   },
   prunes: { events: false },
+  events: { owner: "ann", library_name: "forest", run_id: 1, bytes: 0, scenarios: 0, results: 0 },
   library_days: { is_stored: true },
 };
 
