@@ -37,15 +37,6 @@ function rowsWith(sync: Partial<SyncState>, rest: Partial<LibraryRows> = {}): Li
   return { ...ROWS, stored: { key, state: "live", sync: { ...SETTLED, ...sync } }, ...rest };
 }
 
-const REJECT = {
-  kind: "scenario",
-  code: "wrong_type",
-  path: "isResult",
-  reason: "isResult is a string, a boolean was expected",
-  firstSeenAt: ago(60),
-  lastSeenAt: ago(1),
-} as const;
-
 const lines = (rows: LibraryRows) => formatExplanation(rows, WEEK).split("\n");
 const sentence = (rows: LibraryRows) => lines(rows)[1];
 
@@ -150,12 +141,9 @@ describe("the sentence at the top says", () => {
 
   test("that a library known only from rejects is not read", () => {
     const reject = {
-      ...REJECT,
-      kind: "listing",
-      code: "unaddressable",
-      path: "libraryName",
-      reason: "libraryName is a dot segment\u001b[2J",
-    } as const;
+      ...({ kind: "listing", code: "unaddressable", path: "libraryName" } as const),
+      ...{ reason: "libraryName is a dot segment\u001b[2J", firstSeenAt: ago(60), lastSeenAt: ago(1) },
+    };
     const unknown = { ...ROWS, stored: null, library: null, scenarios: 0 };
     expect(lines({ ...unknown, rejects: { open: 3, resolved: 1, shown: [reject] } }).slice(1)).toEqual([
       "It will not be read: the service lists it, but its entry cannot be stored or requested; see its rejects.",
