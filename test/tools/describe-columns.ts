@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
 
@@ -11,14 +13,11 @@ export interface CommentedView {
   readonly columns: readonly { readonly name: string; readonly comment: string }[];
 }
 
-/** The views that staging models select their columns from. */
-const STAGED: Readonly<Record<string, string>> = {
-  stg_simcat__libraries: "libraries",
-  stg_simcat__scenarios: "scenarios",
-  stg_simcat__runs: "run_history",
-  stg_simcat__activity: "activity",
-  stg_simcat__owner_days: "daily_owners",
-};
+/** The view that a staging model selects its columns from. */
+const viewOf = (model: string) =>
+  /^from \{\{ source\('simcat', '(\w+)'\)/m.exec(
+    readFileSync(join(FOLDER, `models/staging/${model}.sql`), "utf8"),
+  )?.[1];
 
 /** Columns of staging models that have the name of a view's column and another meaning. */
 const OWN = new Set(["stg_simcat__scenarios.is_result", "stg_simcat__activity.is_result"]);
@@ -46,8 +45,8 @@ export function describeStaging(text: string, views: readonly CommentedView[]): 
   const document = parseDocument(text);
   for (const model of sequence(document.get("models")).items.filter(isMap)) {
     const name = String(model.get("name"));
-    const view = views.find((one) => one.name === STAGED[name]);
-    if (view === undefined) throw new Error(`${name} has no view in STAGED`);
+    const view = views.find((one) => one.name === viewOf(name));
+    if (view === undefined) throw new Error(`${name} selects from no view`);
     for (const column of sequence(model.get("columns")).items.filter(isMap)) {
       const found = view.columns.find((one) => one.name === column.get("name"));
       if (found && !OWN.has(`${name}.${found.name}`)) describe(document, column, found.comment);
