@@ -43,9 +43,16 @@ test.each([
   expect(told(await endWith(code))).toEqual({ exit: 1, code: "failed", said });
 });
 
-test("running out of memory keeps what was stored; the next run does the rest (fault 66)", async () => {
-  const ended = await endWith("const all = []; for (;;) all.push(new Array(1e5).fill({}));");
-  expect(ended).toMatchObject({ code: null, signal: "SIGABRT", stderr: expect.stringContaining("heap out of memory") });
+test.each([
+  [
+    "running out of memory",
+    "const all = []; for (;;) all.push(new Array(1e5).fill({}));",
+    "SIGABRT",
+    "heap out of memory",
+  ],
+  ["kill -9", 'process.kill(process.pid, "SIGKILL");', "SIGKILL", ""],
+])("%s keeps what was stored; the next run does the rest (faults 62, 66)", async (_, code, signal, says) => {
+  expect(await endWith(code)).toMatchObject({ code: null, signal, stderr: expect.stringContaining(says) });
 });
 
 const isRoot = process.getuid?.() === 0;
