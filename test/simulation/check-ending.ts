@@ -22,7 +22,7 @@ export async function checkEnding(
     wrong.push(`endings: ${heard.run} was asked for an owner that does not exist, and says ${ended.status}`);
   }
   if (isUsage) {
-    const rows = await simulation.server.control.query("SELECT FROM simcat.sync_runs WHERE version = $1", [heard.run]);
+    const rows = await simulation.control.query("SELECT FROM simcat.sync_runs WHERE version = $1", [heard.run]);
     if (rows.length > 0) wrong.push(`endings: ${heard.run} was a wrong command line and left a row`);
   }
   if (ended.status === "failed" && !refused)
@@ -36,7 +36,7 @@ export async function checkEnding(
   if (heard.listing === null) ok("it had no listing");
   const read = ended.summary?.counts.librariesRead ?? 0;
   if (heard.whole.size < read) ok(`it read ${read} libraries, and the whole of ${heard.whole.size}`);
-  const open = await simulation.server.control.query<LibraryKey & { code: string }>(
+  const open = await simulation.control.query<LibraryKey & { code: string }>(
     "SELECT code, owner, library_name AS name FROM simcat.rejects WHERE resolved_at IS NULL AND NOT (kind = 'listing' AND $1)",
     [heard.isSlice],
   );

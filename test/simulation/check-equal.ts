@@ -28,7 +28,7 @@ export async function checkEqual(
   counts: (key: string) => boolean,
   what: string,
 ): Promise<string[]> {
-  const sight = await look(simulation.server.control);
+  const sight = await look(simulation.control);
   const wrong: string[] = [];
   const there = new Set<string>();
   for (const library of simulation.service.organization.libraries()) {

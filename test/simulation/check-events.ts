@@ -47,14 +47,14 @@ FROM (
 WHERE content = next`;
 
 /** Checks that the events add up to the live rows. */
-export async function checkEvents({ server }: Simulation): Promise<string[]> {
-  const found = await server.control.query<{ line: string }>(MISSUMMED);
+export async function checkEvents({ control }: Simulation): Promise<string[]> {
+  const found = await control.query<{ line: string }>(MISSUMMED);
   return found.map(({ line }) => line);
 }
 
 /** Checks that each sum of events equals a recount from the versions, and that each version differs from the one before. */
-export async function recountEvents({ server }: Simulation): Promise<string[]> {
-  const { query } = server.control;
+export async function recountEvents({ control }: Simulation): Promise<string[]> {
+  const { query } = control;
   await query(`BEGIN; CREATE TABLE sim.stored AS ${SUMS}; DELETE FROM simcat.events; ${DERIVE_EVENTS}`);
   const found = await query<{ line: string }>(DIFFERING);
   await query("ROLLBACK");

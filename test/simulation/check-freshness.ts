@@ -36,19 +36,20 @@ export function openFreshnessLog() {
    * scenarios are those of a version that the service had then or later.
    */
   return async (
-    { server, service, edits }: Simulation,
+    { control, service, edits }: Simulation,
     { heard, ended, isCompleted, others, plan }: PerformedRun,
     sight: ReadonlyMap<string, Seen>,
   ): Promise<string[]> => {
     const wrong: string[] = [];
-    const { versions, lied } = service;
+    const { hidden, lied } = service;
+    const { versions } = edits;
     const isCertain = (key: string) => !edits.undated.has(key) && !lied.has(key);
-    for (const fresh of await server.control.query<Fresh>(FRESH)) {
+    for (const fresh of await control.query<Fresh>(FRESH)) {
       const key = keyOf(fresh);
       const seen = sight.get(key);
       const { as_of } = fresh;
       if (!isWholeRead(fresh, key) || as_of === null || seen === undefined || !isCertain(key)) continue;
-      const all = versions.of(key);
+      const all = versions.get(key) ?? [];
       // If the service did not have the library then, it had the version before.
       const last = all.findLast(({ from }) => from <= as_of.getTime());
       const since = all.filter((version) => version === last || version.until >= as_of.getTime());
@@ -61,12 +62,12 @@ export function openFreshnessLog() {
         wrong.push(`freshness: ${key} claims to be complete as of ${as_of.toISOString()}, and is older`);
       }
     }
-    const [whole] = await server.control.query<{ as_of: Date | null; last_run: number | null }>(WHOLE);
+    const [whole] = await control.query<{ as_of: Date | null; last_run: number | null }>(WHOLE);
     if (whole?.as_of) {
-      for (const key of versions.keys()) {
-        const [last] = versions.of(key).slice(-1);
+      for (const [key, all] of versions) {
+        const last = all.at(-1);
         const isThere = last?.until === Number.POSITIVE_INFINITY;
-        if (!isThere || last.from > whole.as_of.getTime() || versions.hidden.has(key) || !isCertain(key)) continue;
+        if (!isThere || last.from > whole.as_of.getTime() || hidden.has(key) || !isCertain(key)) continue;
         if (sight.get(key)?.live !== true) {
           wrong.push(`freshness: all is complete as of ${whole.as_of.toISOString()}, and ${key} is not stored`);
         }

@@ -11,12 +11,12 @@ FROM simcat.scenarios WHERE run_id = $1`;
 
 /** Checks that a finished run reported the numbers of rows that it wrote. */
 export async function checkCounts(
-  { server }: Simulation,
+  { control }: Simulation,
   { ended, isCompleted, others }: PerformedRun,
 ): Promise<string[]> {
   const { summary } = ended;
   if (summary === null || others.length > 0 || !isCompleted) return [];
-  const [found] = await server.control.query(WRITTEN, [summary.id]);
+  const [found] = await control.query(WRITTEN, [summary.id]);
   const { scenariosInserted: inserted, scenariosUpdated: updated, scenariosRemoved: removed } = summary.counts;
   const told = { inserted, changed: inserted + updated + removed, removed, libraries: summary.counts.librariesRemoved };
   if (JSON.stringify(found) === JSON.stringify(told)) return [];
@@ -55,14 +55,14 @@ WHERE (y.scenario_count, y.result_count, y.last_scenario_at, y.last_scenario_id)
  * Checks that the counts and the newest scenario kept by the runs equal those of the rows after removals, returns, prunes and
  * interruptions.
  */
-export async function checkTotals({ server }: Simulation): Promise<string[]> {
-  const found = await server.control.query<LibraryKey & { kept: string; real: string }>(MISCOUNTED);
+export async function checkTotals({ control }: Simulation): Promise<string[]> {
+  const found = await control.query<LibraryKey & { kept: string; real: string }>(MISCOUNTED);
   return found.map(({ owner, name, kept, real }) => `totals: ${owner}/${name} keeps ${kept} and has ${real}`);
 }
 
 /** Checks that `library_sync`, after a full read without faults, reports everything as listed and nothing as owed. */
-export async function checkBookkeeping({ server, service }: Simulation): Promise<string[]> {
-  const rows = await server.control.query(
+export async function checkBookkeeping({ control, service }: Simulation): Promise<string[]> {
+  const rows = await control.query(
     `SELECT owner, library_name AS name, listed_text AS listed, bookmark, reread_reason, failures, last_error AS error FROM simcat.library_sync`,
   );
   const found = new Set(rows.map((row) => JSON.stringify(row)));

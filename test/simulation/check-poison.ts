@@ -9,7 +9,7 @@ import type { Simulation } from "./simulation.ts";
  * and every other library was stored as received.
  */
 export async function checkPoison(
-  { server, service, edits }: Simulation,
+  { control, service, edits }: Simulation,
   { ended, isCompleted, failed, heard, listings, others, plan }: PerformedRun,
   sight: ReadonlyMap<string, Seen>,
 ): Promise<string[]> {
@@ -28,7 +28,7 @@ export async function checkPoison(
       wrong.push(`poison: ${heard.run} failed ${key} for ${poison.key}`);
   }
   if (failed.get(poison.key) === "rejected_by_database" && poison.table !== "library_sync") {
-    const recorded = await server.control.query(
+    const recorded = await control.query(
       "SELECT FROM simcat.library_sync WHERE jsonb_build_array(owner, library_name) = $1::jsonb AND failures > 0",
       [poison.key],
     );

@@ -47,11 +47,11 @@ SELECT r.listing_complete IS NULL OR EXISTS (
 FROM simcat.sync_runs r WHERE r.version = $1`;
 
 /** Checks that good runs of everything, and only they, take the day's snapshot, and that it equals the rows. */
-export async function checkSnapshots({ server }: Simulation, performed: PerformedRun): Promise<string[]> {
+export async function checkSnapshots({ control }: Simulation, performed: PerformedRun): Promise<string[]> {
   const { ended, isCompleted, heard, others, plan } = performed;
-  const wrong = await server.control.query<{ what: string; d: string }>(INVARIANTS);
+  const wrong = await control.query<{ what: string; d: string }>(INVARIANTS);
   if (others.length === 0) {
-    wrong.push(...(await server.control.query<{ what: string; d: string }>(DIFFERING, [heard.run])));
+    wrong.push(...(await control.query<{ what: string; d: string }>(DIFFERING, [heard.run])));
   }
   const counts = ended.summary?.counts;
   const considered = counts ? counts.librariesRead + counts.librariesSkipped + counts.librariesFailed : 0;
@@ -60,7 +60,7 @@ export async function checkSnapshots({ server }: Simulation, performed: Performe
   const isUnsure = heard.listing?.cachedAt !== null;
   const hasFailed = ended.summary?.warnings.some(({ code }) => code === "snapshot_failed");
   if (isGood && isEverything(plan.selection) && !hasFailed && !isUnsure) {
-    const [found] = await server.control.query<{ taken: boolean }>(TAKEN, [heard.run]);
+    const [found] = await control.query<{ taken: boolean }>(TAKEN, [heard.run]);
     if (!found?.taken) wrong.push({ what: "missing after", d: heard.run });
   }
   return wrong.map(({ what, d }) => `snapshots: ${what}: ${d}`);

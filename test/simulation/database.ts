@@ -34,13 +34,9 @@ const TABLES =
 
 /** A database with simcat's schema. The caller closes it. */
 export async function openControl(url: string) {
-  const connected = async () => {
-    const opened = new pg.Client({ connectionString: url, application_name: "simulation" });
-    opened.on("error", () => {});
-    await opened.connect();
-    return opened;
-  };
-  let client = await connected();
+  const client = new pg.Client({ connectionString: url, application_name: "simulation" });
+  client.on("error", () => {});
+  await client.connect();
   const query = async <T>(sql: string, values: readonly unknown[] = []) =>
     (await client.query(sql, [...values])).rows as T[];
   const [there] = await query<{ there: boolean }>("SELECT to_regnamespace('sim') IS NOT NULL AS there");
@@ -75,6 +71,7 @@ export async function openControl(url: string) {
     }
   };
   return {
+    url,
     query,
     /** Ends the session and waits until its driver has noticed. */
     async terminate(one: pg.Client): Promise<void> {
@@ -148,10 +145,6 @@ export async function openControl(url: string) {
       const names = TABLES.split(", ").map((name) => `simcat.${name}`);
       const own = "sim.poison, sim.moments, sim.seen_libraries, sim.seen_scenarios";
       await client.query(`TRUNCATE ${names.join(", ")}, ${own} RESTART IDENTITY`);
-    },
-    /** Call after a restart of the server. */
-    async reconnect(): Promise<void> {
-      client = await connected();
     },
     end: () => client.end(),
   };

@@ -7,8 +7,18 @@ import { changeLibrary, type MockLibrary } from "../support/mock/library.ts";
 import { ODD_EDITS } from "./odd-edits.ts";
 import { keyOf } from "./reader.ts";
 
-export interface EditOptions {
+/** A library as the service had it for some time. Times are the database's, in ms since the epoch. */
+interface Version {
+  readonly library: MockLibrary;
+  readonly from: number;
+  /** Infinity while the service has it. */
+  until: number;
+}
+
+interface EditOptions {
   readonly organization: Organization;
+  /** The database's clock, in ms since the epoch. */
+  readonly now: () => number;
   readonly random: Random;
   readonly dateSource: DateSource;
   readonly note: (line: string) => void;
@@ -22,29 +32,30 @@ const MOST_LIBRARIES = 36;
 
 export type EditHistory = ReturnType<typeof openEditHistory>;
 
-/** Edits the service, and records its earlier content and the changes that its dates do not reveal. */
-export function openEditHistory({ organization, random, dateSource, note }: EditOptions) {
+/** Edits the service, and records what it had when, and the changes that its dates do not reveal. */
+export function openEditHistory({ organization, now, random, dateSource, note }: EditOptions) {
   const undated = new Set<string>();
-  const changes = new Map<string, number>();
-  const earlier = new Map<string, MockLibrary[]>();
-  const everThere = new Set(organization.libraries().map(keyOf));
+  const versions = new Map<string, readonly Version[]>();
+  const versionsOf = (key: string) => versions.get(key) ?? [];
 
-  /** A difference is a change; its date reveals it if it equals the current date of the service's clock. */
-  function compare(before: readonly MockLibrary[]): void {
-    const known = new Map(before.map((one) => [keyOf(one), one]));
-    const now = dateSource.text(dateSource.now());
-    for (const library of organization.libraries()) {
-      const key = keyOf(library);
-      const old = known.get(key);
-      if (old === library) continue;
-      changes.set(key, (changes.get(key) ?? 0) + 1);
-      if (library.lastModified !== now && everThere.has(key)) undated.add(key);
-      everThere.add(key);
-    }
+  function addVersion(library: MockLibrary): void {
+    const version = { library, from: now(), until: Number.POSITIVE_INFINITY };
+    versions.set(keyOf(library), [...versionsOf(keyOf(library)), version]);
+  }
+  for (const library of organization.libraries()) addVersion(library);
+
+  /** Each difference is a version; its date reveals it if it equals the current date of the service's clock. */
+  function record(before: readonly MockLibrary[]): void {
     for (const library of before) {
+      const last = versionsOf(keyOf(library)).at(-1);
+      if (last !== undefined && organization.get(library.owner, library.name) !== library) last.until = now();
+    }
+    const known = new Set(before);
+    for (const library of organization.libraries()) {
+      if (known.has(library)) continue;
       const key = keyOf(library);
-      if (organization.get(library.owner, library.name) !== library)
-        earlier.set(key, [...(earlier.get(key) ?? []), library]);
+      if (library.lastModified !== currentDate() && versions.has(key)) undated.add(key);
+      addVersion(library);
     }
   }
 
@@ -79,7 +90,7 @@ export function openEditHistory({ organization, random, dateSource, note }: Edit
   function apply(edit: () => string): void {
     const before = organization.libraries();
     note(`      edit: ${edit()}`);
-    compare(before);
+    record(before);
   }
   const currentDate = () => dateSource.text(dateSource.now());
 
@@ -105,10 +116,11 @@ export function openEditHistory({ organization, random, dateSource, note }: Edit
   return {
     /** Libraries with a change since they were last known to be equal whose date is not the moment of the change. */
     undated,
-    /** The changes of each library. */
-    changes,
+    /** Every version of each library, the oldest first. */
+    versions,
     /** The earlier contents of each library. */
-    earlier: (key: string): readonly MockLibrary[] => earlier.get(key) ?? [],
+    earlier: (key: string) =>
+      versionsOf(key).flatMap(({ library, until }) => (Number.isFinite(until) ? [library] : [])),
     edit: (near: MockLibrary | undefined) => apply(() => editOnce(near)),
     /** Replaces this share of the libraries with many new ones at once; later calls switch between the two sets. */
     swap: (share: number) => apply(() => swapSets(share)),
@@ -150,7 +162,7 @@ export function openEditHistory({ organization, random, dateSource, note }: Edit
     /** A new description, under a new date. */
     redate: (key: LibraryKey) =>
       applyTo(key, (library) => {
-        const description = `Revision ${changes.get(keyOf(library)) ?? 0}`;
+        const description = `Revision ${versionsOf(keyOf(library)).length}`;
         organization.put({ ...library, description, lastModified: currentDate() });
         return `${key.owner}/${key.name} has a new description`;
       }),

@@ -1,12 +1,11 @@
 /**
  * npm run simulate -- --seeds 1000 --from 1 --minutes 30    as many seeds as the time allows
  * npm run simulate -- --seed 47 --verbose                   one seed, with its complete trace
- * `--bail` stops at the first failing seed. The server is an embedded one of its own, or that of TEST_DATABASE_URL,
- * which is never restarted.
+ * `--bail` stops at the first failing seed. The server is an embedded one of its own, or that of TEST_DATABASE_URL.
  */
 import { parseArgs } from "node:util";
+import { openOwnDatabase } from "./own-database.ts";
 import { formatFailure, runSeed } from "./run-seed.ts";
-import { openTestServer } from "./test-server.ts";
 
 const { values } = parseArgs({
   options: {
@@ -22,14 +21,14 @@ const { values } = parseArgs({
 const from = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const until = values.minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(values.minutes) * 60_000;
-const server = await openTestServer();
+const database = await openOwnDatabase();
 const failed: number[] = [];
 const statuses: Record<string, number> = {};
 let finished = 0;
 const startedAt = Date.now();
 try {
   for (let seed = from; seed < from + count && Date.now() < until; seed += 1) {
-    const result = await runSeed(seed, server);
+    const result = await runSeed(seed, database.control);
     finished += 1;
     for (const [status, times] of Object.entries(result.statuses)) statuses[status] = (statuses[status] ?? 0) + times;
     if (values.verbose) process.stdout.write(`${result.trace.join("\n")}\n`);
@@ -41,7 +40,7 @@ try {
     if (finished % 10 === 0) process.stderr.write(`${finished} seeds, ${failed.length} failed\n`);
   }
 } finally {
-  await server.close();
+  await database.close();
 }
 const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
 process.stdout.write(

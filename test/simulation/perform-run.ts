@@ -40,7 +40,7 @@ export async function performRun(simulation: Simulation, plan: RunPlan): Promise
 }
 
 async function begin(simulation: Simulation, plan: RunPlan, others: Promise<PerformedRun>[]): Promise<PerformedRun> {
-  const { server, time, scheduler, ledger, service, workers, wrong, note } = simulation;
+  const { control, time, scheduler, ledger, service, workers, wrong, note } = simulation;
   const run = simulation.nextRun();
   const heard = ledger.open(run, plan.allowRemovals, plan.selection);
   service.expect(heard, plan.weather, (reads) => {
@@ -60,7 +60,7 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
       // A run that did not learn that it took the lease takes it again, and may.
       const isUnsure = heard.listing === null && plan.accidents.some(({ what }) => what.kind === "loseAnswer");
       isOvertaken = (await overtake(simulation, worker, others)) && !isUnsure;
-    } else if (what.kind === "restart") await (server.restart?.() ?? endSessions(simulation));
+    } else if (what.kind === "restart") await endSessions(simulation);
     else return what;
     return { kind: "none" };
   };
@@ -77,7 +77,7 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
     async onCommit(hasWritten) {
       if (isOvertaken && hasWritten)
         wrong.push(`fence: ${run} committed something after another run had taken its lease`);
-      wrong.push(...ledger.check(await look(server.control), others.length === 0 ? heard : undefined));
+      wrong.push(...ledger.check(await look(control), others.length === 0 ? heard : undefined));
     },
   });
   workers.set(run, worker);
@@ -85,19 +85,19 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
     `  ${run} begins: ${plan.kind}${plan.allowRemovals ? " --allow-removals" : ""}${plan.restart ? " --restart" : ""}${isEverything(plan.selection) ? "" : ` of ${JSON.stringify(plan.selection)}`}`,
   );
   const ended = await worker.ended;
-  if (plan.poison !== null) await server.control.query("DELETE FROM sim.poison");
+  if (plan.poison !== null) await control.query("DELETE FROM sim.poison");
   workers.delete(run);
   const isCompleted = ["ok", "partial", "held"].includes(ended.status);
   const failed = new Map((ended.summary?.failures ?? []).map(({ key, code }) => [keyOf(key), code]));
   // Its failure may not be recorded, and a run's clock is ahead of the database's here: it looks as if it was listed later.
   if (plan.accidents.some(({ what }) => what.kind === "refuse")) {
-    for (const key of failed.keys()) service.versions.hide(key);
+    for (const key of failed.keys()) service.hidden.add(key);
   }
   if (isOvertaken && isCompleted) wrong.push(`fence: ${run} lost its lease and says ${ended.status}`);
   scheduler.forget(run);
   time.forget(run);
   // A run that was stopped while it took the lease may hold it until it expires, and SQL's clock stands still between the runs.
-  if (ended.status === "killed" || ended.status === "refused") await server.control.expireLeases();
+  if (ended.status === "killed" || ended.status === "refused") await control.expireLeases();
   note(`  ${run} ends: ${ended.status} after ${statements} statements${tell(ended)}`);
   const listings = [before, service.organization.libraries()] as const;
   return { ended, isCompleted, failed, heard, listings, others: [], plan };
@@ -109,11 +109,11 @@ function besideOf({ selection: { slice } }: RunPlan): Selection {
 }
 
 /** From now on the database refuses these rows. */
-async function poison({ server, service, note }: Simulation, { key, table, state }: Poison): Promise<void> {
+async function poison({ control, service, note }: Simulation, { key, table, state }: Poison): Promise<void> {
   const { owner, name } = parseKey(key);
-  await server.control.query("INSERT INTO sim.poison VALUES ($1, $2, $3, $4)", [owner, name, table, state]);
+  await control.query("INSERT INTO sim.poison VALUES ($1, $2, $3, $4)", [owner, name, table, state]);
   // Nothing shows that it was listed.
-  if (table === "library_sync") service.versions.hide(key);
+  if (table === "library_sync") service.hidden.add(key);
   // One more reason to read it.
   service.misled.set(key, (service.misled.get(key) ?? 0) + 1);
   note(`  ${state} for ${key} in ${table}`);
@@ -124,17 +124,17 @@ async function poison({ server, service, note }: Simulation, { key, table, state
  * @returns whether the paused worker had an active run, which may not write any more
  */
 async function overtake(simulation: Simulation, worker: Worker, others: Promise<PerformedRun>[]): Promise<boolean> {
-  const { scheduler, server } = simulation;
+  const { scheduler, control } = simulation;
   worker.pause();
   // The server ends a session that is idle in a transaction before the lease expires.
   const idle = worker.openTransactions();
-  await server.control.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int4[]) AS pid", [idle]);
-  await server.control.untilGone(idle);
-  const running = await server.control.query(
+  await control.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int4[]) AS pid", [idle]);
+  await control.untilGone(idle);
+  const running = await control.query(
     "SELECT 1 AS one FROM simcat.sync_runs WHERE status = 'running' AND version = $1",
     [worker.run],
   );
-  await server.control.expireLeases();
+  await control.expireLeases();
   const other = begin(simulation, QUIET, others);
   others.push(other);
   await scheduler.drive(other);
@@ -143,17 +143,17 @@ async function overtake(simulation: Simulation, worker: Worker, others: Promise<
   return running.length > 0 && !["busy", "refused"].includes((await other).ended.status);
 }
 
-/** For a server that the simulation may not restart. */
-async function endSessions({ server }: Simulation): Promise<void> {
-  await server.control.query(
+/** All sessions, as at a restart of Postgres. */
+async function endSessions({ control }: Simulation): Promise<void> {
+  await control.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat'",
   );
 }
 
 /** Sessions of dead runs may hold their locks a moment longer. */
-async function untilGone({ server }: Simulation): Promise<void> {
+async function untilGone({ control }: Simulation): Promise<void> {
   for (let tries = 0; tries < 2_000; tries += 1) {
-    const [left] = await server.control.query<{ left: number }>(
+    const [left] = await control.query<{ left: number }>(
       "SELECT count(*)::int4 AS left FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'simcat' AND (state <> 'idle' OR wait_event <> 'ClientRead')",
     );
     if (left?.left === 0) return;

@@ -16,7 +16,7 @@ export type Accident =
   | { readonly kind: "joined" }
   /** SIGTERM. */
   | { readonly kind: "stop" }
-  /** Postgres stops immediately and restarts. */
+  /** Postgres ends all sessions. */
   | { readonly kind: "restart" };
 
 export interface RunPlan {

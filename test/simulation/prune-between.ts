@@ -10,11 +10,11 @@ const never = new AbortController().signal;
 
 /** Deletes rows that ended before this age, as `simcat prune` does, and checks that no other rows were deleted. */
 export async function pruneBetween(simulation: Simulation, olderThanMs: number): Promise<void> {
-  const { server, ledger, wrong, note } = simulation;
+  const { control, ledger, wrong, note } = simulation;
   // Any lease that a run left has expired.
   await simulation.pass(MINUTE);
-  const before = await look(server.control);
-  const pool = await connect(server.databaseUrl, {}, never);
+  const before = await look(control);
+  const pool = await connect(control.url, {}, never);
   try {
     const plan = await planPrune(pool, olderThanMs, false, never);
     const { cutoff } = plan;
@@ -24,10 +24,8 @@ export async function pruneBetween(simulation: Simulation, olderThanMs: number):
     if (JSON.stringify(pruned) !== JSON.stringify(foretold)) {
       wrong.push(`prune: foretold ${JSON.stringify(foretold)}, deleted ${JSON.stringify(pruned)}`);
     }
-    const after = await look(server.control);
-    const [record] = await server.control.query<{ cutoff: Date | null }>(
-      "SELECT max(cutoff) AS cutoff FROM simcat.prunes",
-    );
+    const after = await look(control);
+    const [record] = await control.query<{ cutoff: Date | null }>("SELECT max(cutoff) AS cutoff FROM simcat.prunes");
     const { libraries, library_history, scenarios, scenario_history } = pruned;
     if (
       libraries + library_history + scenarios + scenario_history > 0 &&
@@ -41,7 +39,7 @@ export async function pruneBetween(simulation: Simulation, olderThanMs: number):
       if (isOld !== (left === undefined)) wrong.push(`prune: ${key} is ${isOld ? "still there" : "gone"}`);
       if (left !== undefined && copyText(left.copy) !== copyText(copy)) wrong.push(`prune: ${key} is not as it was`);
     }
-    await forgetBefore(server.control, cutoff);
+    await forgetBefore(control, cutoff);
     ledger.settle(after);
   } finally {
     await disconnect(pool);

@@ -10,12 +10,13 @@ import { checkBookkeeping, checkCounts, checkTotals } from "./check-numbers.ts";
 import { checkPoison } from "./check-poison.ts";
 import { openRemovalLog } from "./check-removals.ts";
 import { checkSnapshots } from "./check-snapshots.ts";
+import type { Control } from "./database.ts";
 import { checkHistories, remember } from "./histories.ts";
 import { performRun } from "./perform-run.ts";
 import { drawRun, QUIET } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
 import { look } from "./reader.ts";
-import { createSimulation, type Simulation, type TestServer } from "./simulation.ts";
+import { createSimulation, type Simulation } from "./simulation.ts";
 import {
   breakLibrary,
   changeBase,
@@ -50,18 +51,18 @@ class Violated extends Error {}
 
 /** Returns a function that performs a run and checks all that must hold after it. `statuses` counts how the runs ended. */
 function createRun(simulation: Simulation, statuses: Record<string, number>): Run {
-  const { server, world, ledger, wrong, now } = simulation;
+  const { control, world, ledger, wrong, now } = simulation;
   const checkRemovals = openRemovalLog(world.maxRemovedPercent);
   const checkFreshness = openFreshnessLog();
   const checkFailing = openFailureLog();
   return async (plan) => {
-    const before = await look(server.control);
+    const before = await look(control);
     const startedAt = now();
     const performed = await performRun(simulation, plan);
     for (const { ended } of [performed, ...performed.others]) {
       statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
     }
-    const sight = await look(server.control);
+    const sight = await look(control);
     wrong.push(
       ...ledger.check(sight),
       ...checkRemovals(sight, performed, now()),
@@ -77,15 +78,15 @@ function createRun(simulation: Simulation, statuses: Record<string, number>): Ru
       ...checkFailing(sight, performed, startedAt, now()),
     );
     ledger.settle(sight);
-    await remember(server.control);
+    await remember(control);
     if (wrong.length > 0) throw new Violated();
     return performed;
   };
 }
 
 /** Runs one seed from an empty database to the end. The same seed always gives the same events. */
-export async function runSeed(seed: number, server: TestServer): Promise<SeedResult> {
-  const simulation = await createSimulation(seed, server);
+export async function runSeed(seed: number, database: Control): Promise<SeedResult> {
+  const simulation = await createSimulation(seed, database);
   const { world, service, random, wrong, trace, note } = simulation;
   const statuses: Record<string, number> = {};
   const run = createRun(simulation, statuses);
@@ -157,17 +158,17 @@ async function calmDown(simulation: Simulation, run: Run): Promise<void> {
 }
 
 async function finish(simulation: Simulation): Promise<void> {
-  const { server, service, edits, world, wrong, time } = simulation;
-  wrong.push(...(await checkHistories(server.control)));
+  const { control, service, edits, world, wrong, time } = simulation;
+  wrong.push(...(await checkHistories(control)));
   wrong.push(...service.mock.violations);
-  const open = await server.control.query("SELECT FROM simcat.sync_runs WHERE status = 'running'");
+  const open = await control.query("SELECT FROM simcat.sync_runs WHERE status = 'running'");
   if (open.length > 0) wrong.push(`runs: ${open.length} rows say running when nothing runs`);
-  const staged = await server.control.query("SELECT 1 FROM simcat.scenario_staging LIMIT 1");
+  const staged = await control.query("SELECT 1 FROM simcat.scenario_staging LIMIT 1");
   if (staged.length > 0) wrong.push("staging: something was left behind");
   if (world.dates === "none") return;
   const full = (2 * time.now()) / world.fullEveryMs;
   for (const [key, reads] of service.reads) {
-    const causes = 1 + (edits.changes.get(key) ?? 0) + (service.misled.get(key) ?? 0);
+    const causes = (edits.versions.get(key)?.length ?? 0) + (service.misled.get(key) ?? 0);
     const most = 16 * causes + full + 20;
     if (reads > most) wrong.push(`reads: ${key} was read ${reads} times for ${causes} causes`);
   }

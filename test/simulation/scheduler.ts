@@ -22,7 +22,7 @@ export interface SchedulerOptions {
 /** The number of idle event loop turns that count as rest: every local answer takes only a few. */
 const TURNS_AT_REST = 8;
 const STUCK_AFTER_MS = 8_000;
-/** An operation outside the scheduler, such as a restart of the server, takes seconds. */
+/** For operations outside the scheduler, such as connecting, on a busy machine. */
 const RESTLESS_AFTER_MS = 120_000;
 
 /** Executes one operation at a time, chosen by the seed, and the next one only when the workers are at rest. */

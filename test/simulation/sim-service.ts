@@ -11,7 +11,6 @@ import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { corruptSwapped, drawSwap, type Swap } from "./swaps.ts";
-import { openVersions } from "./versions.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 import { SECOND } from "./world.ts";
 
@@ -94,7 +93,6 @@ const LONG = 10;
 /** A mock of the service in which each answer waits for its turn. */
 export async function startSimService(options: SimServiceOptions) {
   const { organization, clock, now, time, random, rare, scheduler, ledger, edits, note } = options;
-  const versions = openVersions(organization);
   const runs = new Map<string, Known>();
   /** The number of requests for each library's content. */
   const reads = new Map<string, number>();
@@ -102,13 +100,13 @@ export async function startSimService(options: SimServiceOptions) {
   const misled = new Map<string, number>();
   /** Libraries with a false answer that the program has no reason to doubt. */
   const lied = new Set<string>();
+  /** Libraries that a listing lacked that the program has to accept. */
+  const hidden = new Set<string>();
+  /** The listings between the runs, as a cache keeps them. */
+  const listings: { readonly at: number; readonly libraries: readonly MockLibrary[] }[] = [];
   /** Lists that a cache goes on to answer, with the number of answers that are left. */
   const kept = new Map<string, { readonly stale: MockLibrary; left: number }>();
 
-  const edit = (near: MockLibrary | undefined) => {
-    edits.edit(near);
-    versions.observe(now());
-  };
   const mislead = (heard: Heard, key: string) => {
     heard.misled = true;
     misled.set(key, (misled.get(key) ?? 0) + 1);
@@ -122,13 +120,13 @@ export async function startSimService(options: SimServiceOptions) {
     const bad = new Set(listing === "disputed" ? all.slice(items?.from, (items?.from ?? 0) + 1) : []);
     const keys = new Set(listing === "disputed" ? all : listing === "strange" ? ["another organization"] : left);
     const dates = datesOf(organization.libraries());
-    if (listing !== undefined && listing !== "disputed") for (const key of all) if (!keys.has(key)) versions.hide(key);
+    if (listing !== undefined && listing !== "disputed") for (const key of all) if (!keys.has(key)) hidden.add(key);
     heard.listing = { keys, complete: listing !== "incomplete", bad, dates, cachedAt: null };
   }
 
   /** An earlier listing, from a cache; null if there is none yet. */
   function tellCached(heard: Heard): Corruption | null {
-    const old = versions.listings.filter(({ at }) => at < now() - 2 * SECOND);
+    const old = listings.filter(({ at }) => at < now() - 2 * SECOND);
     if (old.length === 0 || heard.listing !== null) return null;
     const { at, libraries } = rare.pick(old.slice(-4));
     const dates = datesOf(libraries);
@@ -212,8 +210,7 @@ export async function startSimService(options: SimServiceOptions) {
     const route = parseRoute(path);
     const key = "owner" in route ? keyOf(route) : "";
     const library = () => ("owner" in route ? organization.get(route.owner, route.name) : undefined);
-    if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
-    versions.observe(now());
+    if (random.chance(weather.edits)) edits.edit(random.chance(0.7) ? library() : undefined);
     const cached = route.kind === "listing" && rare.chance(weather.cached) ? tellCached(heard) : null;
     const corruption = cached ?? corrupt(known, route.kind, key, library());
     const dateless: Corruption["actions"] = options.hasDateHeader ? [] : [{ kind: "headers", set: { date: null } }];
@@ -231,7 +228,7 @@ export async function startSimService(options: SimServiceOptions) {
     go();
     // The answer is made in the next microtasks; an edit after it happens before its bytes arrive.
     for (let turn = 0; turn < 8; turn += 1) await null;
-    if (random.chance(weather.edits)) edit(random.chance(0.7) ? library() : undefined);
+    if (random.chance(weather.edits)) edits.edit(random.chance(0.7) ? library() : undefined);
     if (random.chance(0.2)) time.advanceTo(time.now() + random.below(weather.slowness + 1));
     if (corruption.takesMs) await new Promise((resolve) => setTimeout(resolve, corruption.takesMs));
   }
@@ -258,6 +255,7 @@ export async function startSimService(options: SimServiceOptions) {
     reads,
     misled,
     lied,
-    versions,
+    hidden,
+    keepListing: () => void listings.push({ at: now(), libraries: organization.libraries() }),
   };
 }

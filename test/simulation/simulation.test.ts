@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { openControl } from "./database.ts";
+import { type Control, openControl } from "./database.ts";
 import { formatFailure, runSeed, type SeedResult } from "./run-seed.ts";
-import type { TestServer } from "./simulation.ts";
 
 /**
  * Seeds of the first fifty with the most different events for their time, and those that found faults 257, 267 and 268, or a gap
@@ -13,13 +12,13 @@ const SEEDS = [
 ];
 
 let database: TestDatabase;
-let server: TestServer;
+let control: Control;
 beforeAll(async () => {
   database = await createTestDatabase();
-  server = { control: await openControl(database.url), databaseUrl: database.url, restart: null };
+  control = await openControl(database.url);
 });
 afterAll(async () => {
-  await server.control.end();
+  await control.end();
   await database.drop();
 });
 
@@ -30,7 +29,7 @@ const played = new Map<number, readonly string[]>();
 test.each(SEEDS)(
   "seed %d: readers see whole libraries, no bad answer removes one, and the copy ends up equal",
   async (seed) => {
-    const result = await runSeed(seed, server);
+    const result = await runSeed(seed, control);
     expect(result.wrong, formatFailure(result)).toEqual([]);
     expect(result.runs).toBeGreaterThan(4);
     played.set(seed, eventsOf(result));
@@ -38,6 +37,6 @@ test.each(SEEDS)(
 );
 
 test("a seed gives the same events every time", async () => {
-  const first = played.get(7) ?? eventsOf(await runSeed(7, server));
-  expect(eventsOf(await runSeed(7, server))).toEqual(first);
+  const first = played.get(7) ?? eventsOf(await runSeed(7, control));
+  expect(eventsOf(await runSeed(7, control))).toEqual(first);
 });

@@ -10,21 +10,12 @@ import { installVirtualTime } from "./virtual-time.ts";
 import type { Worker } from "./worker.ts";
 import { addNamesakes, dateSourceOf, drawLibraries, drawWorld } from "./world.ts";
 
-/** The Postgres server of a simulation, and its database. */
-export interface TestServer {
-  readonly control: Control;
-  readonly databaseUrl: string;
-  /** Stops the server immediately and restarts it; null if the simulation may not. */
-  readonly restart: (() => Promise<void>) | null;
-}
-
 export type Simulation = Awaited<ReturnType<typeof createSimulation>>;
 
 /** The state of one seed: its world, the mock service, the database and the workers. */
-export async function createSimulation(seed: number, server: TestServer) {
+export async function createSimulation(seed: number, control: Control) {
   const random = createRandom(seed);
   const world = drawWorld(random);
-  const { control } = server;
   await control.empty();
   await control.setClock(world.startsAt, "anew");
   const time = installVirtualTime(seed);
@@ -50,11 +41,11 @@ export async function createSimulation(seed: number, server: TestServer) {
       return idle.length > 0;
     };
     const scheduler = openScheduler({ time, random, unstick });
-    const pools = openPools(server.databaseUrl, scheduler, control);
+    const pools = openPools(control.url, scheduler, control);
     const rare = createRandom(seed + 3_000_017);
     const libraries = drawLibraries(random, dateSource);
     const organization = organizationOf(rare.chance(0.3) ? addNamesakes(libraries, rare) : libraries);
-    const edits = openEditHistory({ organization, random, dateSource, note });
+    const edits = openEditHistory({ organization, now, random, dateSource, note });
     const service = await startSimService({
       organization,
       clock,
@@ -70,7 +61,7 @@ export async function createSimulation(seed: number, server: TestServer) {
     });
     return {
       world,
-      server,
+      control,
       random,
       time,
       dateSource,
@@ -87,10 +78,9 @@ export async function createSimulation(seed: number, server: TestServer) {
       now,
       /** Advances simulated time, for SQL too. */
       async pass(ms: number): Promise<void> {
-        service.versions.observe(now());
         time.advanceTo(time.now() + ms);
         await control.setClock(now(), "onwards");
-        service.versions.keepListing(now());
+        service.keepListing();
       },
       async close(): Promise<void> {
         time.uninstall();

@@ -1,6 +1,5 @@
 import type { Random } from "../../src/mock/random.ts";
 import type { LibraryKey } from "../../src/model.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { checkEqual } from "./check-equal.ts";
 import type { PerformedRun } from "./perform-run.ts";
 import { drawRun, NOBODY, QUIET, type RunPlan } from "./plan-run.ts";
@@ -127,8 +126,8 @@ export async function runSlices(simulation: Simulation, random: Random, run: Run
 }
 
 /** The last content read of each library, by the database's clock in ms. */
-async function readTimes({ server }: Simulation): Promise<Map<string, number>> {
-  const rows = await server.control.query<LibraryKey & { at: Date | null }>(
+async function readTimes({ control }: Simulation): Promise<Map<string, number>> {
+  const rows = await control.query<LibraryKey & { at: Date | null }>(
     "SELECT owner, library_name AS name, content_read_at AS at FROM simcat.library_sync",
   );
   return new Map(rows.map((row) => [keyOf(row), row.at?.getTime() ?? 0]));
@@ -139,14 +138,12 @@ async function readTimes({ server }: Simulation): Promise<Map<string, number>> {
  * libraries, oldest content first; concurrent requests may be answered in any order.
  */
 export async function interruptReads(simulation: Simulation, random: Random, run: Run): Promise<void> {
-  const { world, service, dateSource, wrong } = simulation;
+  const { world, service, edits, wrong } = simulation;
   const busy = service.organization.libraries().slice(0, random.between(1, 12));
   const stopAfterReads = random.between(1, 6);
   for (let turn = 0; turn < 5; turn += 1) {
     await simulation.pass(world.fullEveryMs / 2 + MINUTE);
-    for (const { owner, name } of busy) {
-      changeLibrary(service.organization, owner, name, { lastModified: dateSource.text(dateSource.now()) });
-    }
+    for (const library of busy) edits.redate(library);
     const times = await readTimes(simulation);
     const startedAt = simulation.now();
     const { heard } = await run({ ...QUIET, stopAfterReads });
@@ -171,9 +168,9 @@ export async function interruptReads(simulation: Simulation, random: Random, run
 
 /** Another program alters rows; a `--restart` is stopped midway, and the next backfill must repair the rest. */
 export async function interruptRestart(simulation: Simulation, random: Random, run: Run): Promise<void> {
-  const { server, service, ledger, wrong } = simulation;
-  await server.control.query(`UPDATE simcat.scenarios SET raw = raw || '{"altered": true}' WHERE removed_at IS NULL`);
-  const sight = await look(server.control);
+  const { control, service, ledger, wrong } = simulation;
+  await control.query(`UPDATE simcat.scenarios SET raw = raw || '{"altered": true}' WHERE removed_at IS NULL`);
+  const sight = await look(control);
   for (const key of sight.keys()) service.lied.add(key);
   ledger.settle(sight);
   const backfill: RunPlan = { ...QUIET, kind: "backfill" };

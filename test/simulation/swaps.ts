@@ -78,14 +78,10 @@ function isNamesakes({ content, listing }: Heard, key: string): boolean {
  * Checks that only libraries with swapped answers failed as mismatched, and that no wrong name settles. The ledger
  * reports content that was stored under another key.
  */
-export async function checkSwaps({ server }: Simulation, { heard, ended, failed }: PerformedRun): Promise<string[]> {
+export async function checkSwaps({ control }: Simulation, { heard, ended, failed }: PerformedRun): Promise<string[]> {
   const untrue = [...failed].filter(([key, code]) => code === "mismatched" && !heard.swapped.has(key));
   const doubtful = [...ended.stored].filter((key) => heard.swapped.has(key) || isNamesakes(heard, key));
-  const settling = await server.control.query<LibraryKey>(SETTLING, [
-    NO_LIBRARY,
-    `[${doubtful}]`,
-    ended.summary?.id ?? null,
-  ]);
+  const settling = await control.query<LibraryKey>(SETTLING, [NO_LIBRARY, `[${doubtful}]`, ended.summary?.id ?? null]);
   return [
     ...untrue.map(([key]) => `swaps: ${heard.run} took the answers for ${key} for another library's`),
     ...settling.map(({ owner, name }) => `swaps: ${owner}/${name} settles under metadata of another library`),
