@@ -42,12 +42,3 @@ test("refuses all but GET and says so in its violations", async () => {
     "HEAD /libs: only GET may ever be sent",
   ]);
 });
-
-test("a fault that has no effect answers 500, so that no test passes for nothing", async () => {
-  const { url } = await serve([libA], { faults: [{ action: { kind: "alterItem", index: 3, set: {} } }] });
-  const { status, text } = await ask(url, "/libs/user/alice/Lib%20A/scenarios");
-  expect([status, text]).toEqual([
-    500,
-    '{"message":"the mock could not do \\"alterItem\\": Error: the answer has no item 3"}',
-  ]);
-});
