@@ -9,7 +9,7 @@ const quick = [
   "test/deploy/{operations,release}.test.ts",
   "test/docs/{configuration,faults,links}.test.ts",
   "test/export/{columns,moment}.test.ts",
-  "test/postgres/{db-errors,statement}.test.ts",
+  "test/postgres/db-errors.test.ts",
   "test/reporting-page/{charts,pages}.test.ts",
   "test/run/scope.test.ts",
   "test/worker/{http-server,log,progress,readiness,schedule,status-page}.test.ts",

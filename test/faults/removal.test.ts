@@ -114,7 +114,7 @@ removals(
   { alice: 10 },
   { alice: 6, bob: 30 },
   [
-    [gone("alice", 0, 4), listed("bob", 0, 30), syncWithHeader(2, PAGED)],
+    [gone("alice", 0, 4), listed("bob", 0, 30), syncWithHeader(2, PAGED), syncWithHeader(2, PAGED)],
     [sync(3, "4 of 10 libraries would be marked removed (40.00 %)")],
     [listed("alice", 0, 4), sync(0)],
     [gone("alice", 0, 4), sync(0)],

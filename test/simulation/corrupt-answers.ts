@@ -51,7 +51,7 @@ const HARMLESS: readonly Corruption[] = [
 ];
 
 /** The listing is complete, but announces another page. */
-export const PAGED: FaultAction = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } };
+const PAGED: FaultAction = { kind: "headers", set: { link: '</libs?page=2>; rel="next"' } };
 
 /** A wrong answer to `GET /libs`. */
 export function corruptListing(size: number, random: Random): Corruption {

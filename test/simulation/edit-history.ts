@@ -124,33 +124,6 @@ export function openEditHistory({ organization, now, random, dateSource, note }:
     edit: (near: MockLibrary | undefined) => apply(() => editOnce(near)),
     /** Replaces this share of the libraries with many new ones at once; later calls switch between the two sets. */
     swap: (share: number) => apply(() => swapSets(share)),
-    /** Removes the first libraries, and returns them. */
-    leave(count: number): readonly MockLibrary[] {
-      const leaving = organization.libraries().slice(0, count);
-      apply(() => {
-        for (const { owner, name } of leaving) organization.remove(owner, name);
-        return `${leaving.length} libraries left`;
-      });
-      return leaving;
-    },
-    /** Adds this many libraries without scenarios. */
-    join: (count: number) =>
-      apply(() => {
-        const [donor] = organization.libraries();
-        if (donor === undefined) return "nothing to join";
-        const { owner } = donor;
-        for (let at = 0; at < count; at += 1) {
-          const name = `Joined ${at}`;
-          organization.put({ ...donor, name, libraryOwner: owner, scenarios: [], lastModified: currentDate() });
-        }
-        return `${count} libraries joined`;
-      }),
-    /** Adds removed libraries again, under a new date. */
-    comeBack: (libraries: readonly MockLibrary[]) =>
-      apply(() => {
-        for (const library of libraries) organization.put({ ...library, lastModified: currentDate() });
-        return `${libraries.length} libraries came back`;
-      }),
     /** Restores all fields of the library's metadata and scenarios. */
     restoreFields: (key: LibraryKey) =>
       applyTo(key, (library) => {

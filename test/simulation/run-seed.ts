@@ -19,7 +19,6 @@ import { look } from "./reader.ts";
 import { createSimulation, type Simulation } from "./simulation.ts";
 import {
   breakLibrary,
-  changeBase,
   drawUnknown,
   endureOutage,
   interruptReads,
@@ -99,8 +98,6 @@ export async function runSeed(seed: number, database: Control): Promise<SeedResu
   const hasSlices = sliced.chance(0.3);
   try {
     note(`seed ${seed}: ${JSON.stringify(world)}, ${service.organization.size} libraries`);
-    const newest = createRandom(seed + 4_000_037);
-    if (newest.chance(0.3)) await changeBase(simulation, newest, run);
     for (let step = 0; step < world.steps; step += 1) {
       await livingOn(simulation);
       if (hasSwaps && rare.chance(0.6)) await swapListing(simulation, rare, run);

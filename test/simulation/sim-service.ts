@@ -5,7 +5,7 @@ import { entrySource } from "../support/mock/answer.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
-import { corruptContent, corruptListing, PAGED, staleContent } from "./corrupt-answers.ts";
+import { corruptContent, corruptListing, staleContent } from "./corrupt-answers.ts";
 import type { EditHistory } from "./edit-history.ts";
 import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
@@ -33,8 +33,6 @@ export interface Weather {
   readonly broken: string | null;
   /** No content arrives. */
   readonly isDown: boolean;
-  /** The listing announces another page. */
-  readonly isPaged: boolean;
   /** That a cache answers the listing, as it was between two earlier runs. */
   readonly cached: number;
 }
@@ -48,7 +46,6 @@ export const CALM: Weather = {
   swaps: 0,
   broken: null,
   isDown: false,
-  isPaged: false,
   cached: 0,
 };
 
@@ -184,7 +181,6 @@ export async function startSimService(options: SimServiceOptions) {
 
   function corrupt(known: Known, what: string, key: string, library: MockLibrary | undefined): Corruption {
     const { weather } = known;
-    if (what === "listing" && weather.isPaged) return { name: "paged", actions: [PAGED], listing: "incomplete" };
     if (what === "listing") return random.chance(weather.listing) ? corruptListing(organization.size, random) : GOOD;
     if (library === undefined || (what !== "metadata" && what !== "scenarios")) return GOOD;
     if (weather.isDown) return { ...rare.pick(OUTAGES), content: "lost" };

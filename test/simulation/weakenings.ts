@@ -56,21 +56,11 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/sync/plan-run.ts": [
     ["new libraries dilute the share while removals are held", "(connection, heldSince)", "(connection, null)"],
-    ["a library that went, returned and is missing counts twice", "(keyText(key)))", "(keyText(key)) && gone < 0)"],
     [
       "an unknown owner gives an empty run",
       "  const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);",
       "  const { selection } = request;",
     ],
-  ],
-  "src/db/read/removal-numbers.ts": [
-    ["removals that were allowed stay in the base", "l.run_id NOT IN (SELECT id FROM allowed)", "true"],
-    [
-      "removals that were allowed count as removed lately",
-      "WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone",
-      "WHERE removed_at > since.at) AS gone",
-    ],
-    ["libraries of incomplete listings dilute the share", "sync_runs WHERE listing_complete", "sync_runs"],
   ],
   "src/db/store/save-listing.ts": [
     ["holds are not recorded", "await save(held, holding,", "await save(held.slice(0, 0), holding,"],
