@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import type { MockLibrary, MockScenario } from "../support/mock/library.ts";
-import { changeAll, library, NEWER, numbered, scenario } from "../support/organization.ts";
+import { changeAll, library, numbered, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
 
 const list = ({ service }: Fixture, scenarios: readonly MockScenario[], name = "Fire"): void => {
@@ -13,20 +13,6 @@ const open = ({ lines }: Fixture) =>
 
 const kinds = ({ lines }: Fixture) =>
   lines("SELECT kind, count(*) FROM simcat.rejects WHERE resolved_at IS NULL GROUP BY kind ORDER BY kind");
-
-test("two different scenarios with one id are both rejected, and the earlier row stays (fault 29)", async () => {
-  const made = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
-  const two = ["a", "b"].map((description) => scenario(2, { description }));
-  made.service.change("alice", "Fire", {
-    lastModified: NEWER,
-    scenarios: [scenario(1, { description: "new" }), ...two],
-  });
-
-  expect((await made.call(["sync"])).code).toBe(2);
-  expect(await made.lines("SELECT code FROM simcat.rejects")).toEqual(["contradiction", "contradiction"]);
-  const stored = "SELECT scenario_id, description FROM simcat.scenarios ORDER BY 1";
-  expect(await made.lines(stored)).toEqual(["1 new", "2 NULL"]);
-});
 
 test("a reject is one row: kept while it lasts, resolved when fixed, reopened when it recurs", async () => {
   const bad = [scenario(1), raw('{"scenarioId":"2"}')];

@@ -103,19 +103,6 @@ async function losing({ url }: TestDatabase, text: string, verdict: Verdict) {
 /** When a good run ends its row. */
 const AT_ITS_END = "AFTER UPDATE ON simcat.sync_runs FOR EACH ROW WHEN (NEW.status = 'ok')";
 
-test("a run that loses its last answer and then its lease to another run still ended well (fault 79)", async () => {
-  const made = await fixture(numbered(6));
-  // The token changes in the same commit, as if another run had waited for it.
-  await createTrigger(made.query, AT_ITS_END, "UPDATE simcat.leases SET token = token + 1; RETURN NULL;");
-  const { lost, DATABASE_URL } = await losing(made.database, "UPDATE simcat.sync_runs SET status", "swallow answer");
-
-  const { code, stdout } = await made.call(["sync"], { DATABASE_URL });
-
-  expect({ code, ...lost }).toEqual({ code: 0, isLost: true });
-  expect(stdout).toContain("sync ok");
-  expect(await made.query(COUNTED)).toMatchObject([{ status: "ok", read: 6, changed: 6, inserted: 18 }]);
-});
-
 test("a lease that was released is not renewed by a pending renewal", async () => {
   const { query, call } = await fixture(numbered(6));
   // The lease is renewed after five seconds, and the renewal waits for the end of this commit.

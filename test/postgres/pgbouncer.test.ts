@@ -1,14 +1,12 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { gateAfter } from "../process/gate.ts";
-import { expireLease, serviceRows, storedRows } from "../process/service-rows.ts";
+import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { startCli } from "../support/cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { changeAll, numbered, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
-import { rowVersions } from "../support/row-versions.ts";
 import { startPgbouncer } from "./pgbouncer.ts";
 import { untilSession } from "./sessions.ts";
 
@@ -42,33 +40,6 @@ bounced("all commands work through PgBouncer, with migrations by DATABASE_DIRECT
     expect({ command, ...(await call(command, through)) }).toMatchObject({ command, code: 0 });
   }
 });
-
-bounced(
-  "the lease works through PgBouncer: a second run is busy, a stopped one writes nothing (fault 84)",
-  async () => {
-    const gate = gateAfter(10);
-    const { start, call, query, database, service } = await fixture(numbered(20), { onRequest: gate.onRequest });
-    const through = { DATABASE_URL: await startPgbouncer(database.url), DATABASE_DIRECT_URL: database.url };
-    const late = start(["sync"], { ...through, SIMCAT_CONCURRENCY: "3" });
-    await gate.reached;
-
-    expect((await call(["sync"], through)).code).toBe(75);
-    late.process.kill("SIGSTOP");
-    gate.open();
-    await expireLease(query);
-    expect((await call(["sync"], through)).code).toBe(0);
-    const before = await rowVersions(query, ["leases"]);
-    late.process.kill("SIGCONT");
-
-    expect((await late.ended).code).toBe(75);
-    expect(await rowVersions(query, ["leases"])).toEqual(before);
-    expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-    expect(await query("SELECT status FROM simcat.sync_runs ORDER BY id")).toEqual([
-      { status: "abandoned" },
-      { status: "ok" },
-    ]);
-  },
-);
 
 bounced("one server connection is enough, for migrations too, and nothing is left set in it (fault 84)", async () => {
   const { call, service } = await fixture(numbered(20));

@@ -166,18 +166,6 @@ test("six commands migrate an empty database at once, and each migration is appl
   expect(applied[5]).toBeGreaterThan(0);
 });
 
-test("of two first syncs of an empty database, one reads, the other is busy or has no work (faults 64, 85)", async () => {
-  const { call } = await fixture(one());
-  const empty = await freshTestDatabase({ empty: true });
-
-  const ended = await Promise.all([1, 2].map(() => call(["sync"], { DATABASE_URL: empty.url })));
-
-  const codes = ended.map(({ code }) => code);
-  expect(codes.filter((code) => code !== 0 && code !== 75)).toEqual([]);
-  expect(codes).toContain(0);
-  expect(await empty.query("SELECT count(*)::int AS scenarios FROM simcat.scenarios")).toEqual([{ scenarios: 2 }]);
-});
-
 test("a role that may not create the schema gets an error, and nothing is created (fault 86)", async () => {
   const empty = await freshTestDatabase({ empty: true });
   const { url } = await createRole(empty, { grants: [] });

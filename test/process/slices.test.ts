@@ -4,10 +4,10 @@ import { serve } from "../mock/service.ts";
 import { told } from "../postgres/told.ts";
 import { callCli } from "../support/call-cli.ts";
 import { API_KEY, type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
-import { library, NEWER, numbered, scenario } from "../support/organization.ts";
+import { library, numbered } from "../support/organization.ts";
 import { rowVersions } from "../support/row-versions.ts";
 import { gateAfter, gateBeforeMetadata } from "./gate.ts";
-import { brokenHistories, serviceRows, storedRows } from "./service-rows.ts";
+import { serviceRows, storedRows } from "./service-rows.ts";
 
 /** The settings are judged before the service and the database are asked. */
 const NOWHERE = {
@@ -54,26 +54,6 @@ test("four slices store what one backfill does, and the next sync completes the 
   expect(await lines(complete)).toEqual(["true"]);
   expect(await lines("SELECT count(*) FROM simcat.library_days")).toEqual(["80"]);
   expect(await lines("SELECT count(*) FROM simcat.snapshot_days")).toEqual(["1"]);
-});
-
-test("slices mark no removals; the next sync does, and the tables equal those of one process", async () => {
-  const made = await syncedFixture(libraries(80));
-  const { call, query, lines, service } = made;
-  const listed = service.organization.libraries();
-  for (const { owner, name } of listed.slice(0, 10)) service.remove(owner, name);
-  for (const { owner, name } of listed.slice(40, 60)) {
-    service.change(owner, name, { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
-  }
-
-  expect(await runSlices(made, "sync", 4)).toEqual([0, 0, 0, 0]);
-
-  const removed = "SELECT count(removed_at) FROM simcat.libraries";
-  expect(await lines(removed)).toEqual(["0"]);
-  expect(await lines("SELECT sum(libraries_changed) FROM simcat.sync_runs WHERE scope IS NOT NULL")).toEqual(["20"]);
-  expect((await call(["sync"])).code).toBe(0);
-  expect(await lines(removed)).toEqual(["10"]);
-  expect(await storedRows(query)).toEqual(serviceRows(service.organization));
-  expect(await brokenHistories(query)).toEqual([]);
 });
 
 test("a slice of a foreign or empty listing is held, stores nothing and does not count as read (fault 191)", async () => {
