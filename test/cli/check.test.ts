@@ -72,7 +72,7 @@ describe("check", () => {
   test("exits with the code of its failure when no content can be read (faults 100 and 287)", async () => {
     const { environment, service } = await fixture(ORGANIZATION);
     for (const [exit, action, hint] of [
-      [76, { kind: "wrongBody", text: '{"error": "no"}' }, ""],
+      [76, { kind: "wrongBody", body: '{"error": "no"}' }, ""],
       [76, { kind: "status", status: 404 }, ""],
       [77, { kind: "status", status: 401 }, ""],
       [69, { kind: "status", status: 500 }, "try again later; if it lasts, ask the service's operators"],

@@ -14,9 +14,9 @@ export const retryAfter = (code: number, seconds: string): FaultAction =>
   status(code, { headers: { "retry-after": seconds } });
 
 /** A JSON body, or what pretends to be one. */
-export const text = (body: string): FaultAction => ({ kind: "wrongBody", text: body });
+export const text = (body: string): FaultAction => ({ kind: "wrongBody", body });
 
-export const bytes = (body: Buffer): FaultAction => ({ kind: "wrongBody", base64: body.toString("base64") });
+export const bytes = (body: Buffer): FaultAction => ({ kind: "wrongBody", body });
 
 export const headers = (set: HeaderChanges): FaultAction => ({ kind: "headers", set });
 

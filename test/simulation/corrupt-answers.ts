@@ -22,13 +22,13 @@ const LOST: readonly (readonly [name: string, action: FaultAction, takesMs?: num
   ["204", { kind: "status", status: 204, body: "" }],
   ["206", { kind: "status", status: 206, keepBody: true }],
   ["html", { kind: "html" }],
-  ["an error object", { kind: "wrongBody", text: '{"message":"error"}' }],
-  ["null", { kind: "wrongBody", text: "null" }],
-  ["no body", { kind: "wrongBody", text: "" }],
+  ["an error object", { kind: "wrongBody", body: '{"message":"error"}' }],
+  ["null", { kind: "wrongBody", body: "null" }],
+  ["no body", { kind: "wrongBody", body: "" }],
   ["bad gzip", { kind: "headers", set: { "content-encoding": "gzip" } }],
   ["unknown encoding", { kind: "headers", set: { "content-encoding": "x-unheard-of" } }],
   ["redirect", { kind: "status", status: 302, headers: { location: "http://127.0.0.1:9/" } }],
-  ["placeholder", { kind: "wrongBody", text: '{"libraryName":"string","scenarioId":"integer"}' }],
+  ["placeholder", { kind: "wrongBody", body: '{"libraryName":"string","scenarioId":"integer"}' }],
   ["huge headers", { kind: "headers", set: { "x-padding": "x".repeat(1 << 17) } }],
   ["reset", { kind: "reset" }],
   ["reset in the body", { kind: "reset", afterBytes: 1 }, FLUSHED],
@@ -87,7 +87,7 @@ export function corruptListing(size: number, random: Random): Corruption {
   }));
   return {
     name: "another organization",
-    actions: [{ kind: "wrongBody", text: JSON.stringify(strangers) }],
+    actions: [{ kind: "wrongBody", body: JSON.stringify(strangers) }],
     listing: "strange",
   };
 }
@@ -148,7 +148,7 @@ function repeatScenario(library: MockLibrary, from: number, random: Random): Cor
     return { name: `contradicts scenario ${from}`, actions: [contradiction], content: "partial", items };
   }
   const text = `[${sources.join(",")}, ${source.replace(/"scenarioName"/, '"scenario\\u004eame" ')} ]`;
-  return { name: `repeats scenario ${from}`, actions: [{ kind: "wrongBody", text }] };
+  return { name: `repeats scenario ${from}`, actions: [{ kind: "wrongBody", body: text }] };
 }
 
 const BAD_FIELDS: readonly Readonly<Record<string, string>>[] = [
@@ -163,7 +163,7 @@ const BAD_FIELDS: readonly Readonly<Record<string, string>>[] = [
 export function staleContent(what: "metadata" | "scenarios", stale: MockLibrary): Corruption {
   const text = what === "metadata" ? metadataSource(stale) : `[${stale.scenarios.map(scenarioSource).join(",")}]`;
   const actions: FaultAction[] = [
-    { kind: "wrongBody", text },
+    { kind: "wrongBody", body: text },
     { kind: "headers", set: { age: "600" } },
   ];
   return { name: "stale", actions, content: "aged", stale };

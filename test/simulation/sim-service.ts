@@ -135,7 +135,7 @@ export async function startSimService(options: SimServiceOptions) {
     return {
       name: `cached ${age} s ago`,
       actions: [
-        { kind: "wrongBody", text },
+        { kind: "wrongBody", body: text },
         { kind: "headers", set: { age } },
       ],
     };

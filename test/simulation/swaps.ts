@@ -46,7 +46,7 @@ export function corruptSwapped(what: "metadata" | "scenarios", library: MockLibr
   }
   const { other } = swap;
   const text = what === "metadata" ? metadataSource(other) : `[${other.scenarios.map(scenarioSource).join(",")}]`;
-  const actions: FaultAction[] = [{ kind: "wrongBody", text }];
+  const actions: FaultAction[] = [{ kind: "wrongBody", body: text }];
   const name = `that of ${other.owner}/${other.name}`;
   // The name does not show it: the libraryOwner may be another user's.
   if (other.name === library.name) return { name, actions, content: "aged", stale: other };

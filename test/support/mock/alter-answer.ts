@@ -1,3 +1,4 @@
+import { JSON_TYPE } from "../../../src/mock/server.ts";
 import { type HttpAnswer, httpError, withHeader, withItems } from "./answer.ts";
 import type { AlterItem, AnswerAction, HeaderChanges } from "./faults.ts";
 
@@ -18,9 +19,8 @@ export function alterAnswer(answer: HttpAnswer, action: AnswerAction): HttpAnswe
         action.headers ?? {},
       );
     case "wrongBody": {
-      const { text = "", base64, contentType = "application/json; charset=utf-8" } = action;
-      const body = base64 === undefined ? Buffer.from(text) : Buffer.from(base64, "base64");
-      return withHeader(withBody(answer, body), "content-type", contentType);
+      const { body, contentType = JSON_TYPE } = action;
+      return withHeader(withBody(answer, Buffer.from(body)), "content-type", contentType);
     }
     case "html":
       return withHeader(withBody(answer, Buffer.from(HTML)), "content-type", "text/html; charset=utf-8");
@@ -34,16 +34,16 @@ export function alterAnswer(answer: HttpAnswer, action: AnswerAction): HttpAnswe
       return withItems(answer, kept);
     }
     case "alterItem": {
-      const items = itemsOf(answer);
-      const position = action.index === "all" ? "all" : positionOf(items, action.index);
-      const altered = items.map((item, at) =>
-        position === "all" || at === position ? alterSource(item, action) : item,
+      const { index } = action;
+      const items = index === "all" ? itemsOf(answer) : itemsWith(answer, index);
+      return withItems(
+        answer,
+        items.map((item, at) => (index === "all" || at === index ? alterSource(item, action) : item)),
       );
-      return withItems(answer, altered);
     }
     case "duplicateItem": {
-      const items = itemsOf(answer);
-      const item = items[positionOf(items, action.index)] ?? "{}";
+      const items = itemsWith(answer, action.index);
+      const item = items[action.index] ?? "{}";
       return withItems(answer, [...items, action.set === undefined ? item : alterSource(item, action)]);
     }
     default:
@@ -69,15 +69,15 @@ function itemsOf(answer: HttpAnswer): readonly string[] {
   return answer.items();
 }
 
-function positionOf(items: readonly string[], index: number): number {
-  const position = index < 0 ? items.length + index : index;
-  if (position < 0 || position >= items.length) throw new Error(`the answer has no item ${index}`);
-  return position;
+/** All items of an answer that has this one. */
+function itemsWith(answer: HttpAnswer, index: number): readonly string[] {
+  const items = itemsOf(answer);
+  if (index >= items.length) throw new Error(`the answer has no item ${index}`);
+  return items;
 }
 
 /** Changed fields keep their position, new ones are appended. */
 function alterSource(source: string, change: Omit<AlterItem, "kind" | "index">): string {
-  if (change.source !== undefined) return change.source;
   const fields = new Map<string, string>();
   for (const [name, value] of Object.entries(JSON.parse(source))) fields.set(name, JSON.stringify(value));
   for (const [name, value] of Object.entries(change.set ?? {})) fields.set(name, JSON.stringify(value));

@@ -26,7 +26,6 @@ const DELIVERY_KINDS: ReadonlySet<string> = new Set<DeliveryAction["kind"]>([
   "reset",
   "truncate",
   "hang",
-  "drip",
   "closeKeepAlive",
 ]);
 
@@ -59,10 +58,6 @@ export function deliver(answer: HttpAnswer, action: DeliveryAction | undefined, 
     case "hang":
       if (typeof action.after === "number") sendPart(answer, action.after, delivery, "length", () => {});
       else if (action.after === "head") sendPart(answer, 0, delivery, "length", () => {});
-      break;
-    case "drip":
-      writeHead(answer, delivery, "length");
-      drip(res, answer.body, action.bytes, action.everyMs);
       break;
     case "closeKeepAlive":
       if (action.when === "afterAnswer") res.once("finish", () => res.req.socket.end());
@@ -103,19 +98,4 @@ export function later(res: ServerResponse, ms: number, action: () => void): void
   if (res.destroyed) return;
   const timer = setTimeout(action, ms);
   res.once("close", () => clearTimeout(timer));
-}
-
-function drip(res: ServerResponse, body: Buffer, bytes: number, everyMs: number): void {
-  let sent = 0;
-  const timer = setInterval(() => {
-    const part = body.subarray(sent, sent + bytes);
-    sent += bytes;
-    if (sent < body.length) {
-      res.write(part);
-    } else {
-      clearInterval(timer);
-      res.end(part);
-    }
-  }, everyMs);
-  res.once("close", () => clearInterval(timer));
 }

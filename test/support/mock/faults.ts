@@ -39,8 +39,7 @@ export type AnswerAction =
     }
   | {
       readonly kind: "wrongBody";
-      readonly text?: string;
-      readonly base64?: string;
+      readonly body: string | Buffer;
       readonly contentType?: string | null;
     }
   | { readonly kind: "html" }
@@ -53,7 +52,7 @@ export type AnswerAction =
   /** Repeats an item at the end of the list, with the changes of `set`. */
   | { readonly kind: "duplicateItem"; readonly index: number; readonly set?: Readonly<Record<string, Json>> };
 
-/** Changes one item of a list (a negative index counts from the end) or all of them. The metadata object is item 0. */
+/** Changes one item of a list or all of them. The metadata object is item 0. */
 export interface AlterItem {
   readonly kind: "alterItem";
   readonly index: number | "all";
@@ -61,8 +60,6 @@ export interface AlterItem {
   /** JSON texts of values: `1.5`, `9223372036854775808`, `"\u0000"`. */
   readonly setSource?: Readonly<Record<string, string>>;
   readonly remove?: readonly string[];
-  /** The JSON text of the whole item. */
-  readonly source?: string;
 }
 
 /** Sends a correct answer in a faulty way. A negative number of bytes counts from the end. */
@@ -76,10 +73,9 @@ export type DeliveryAction =
    */
   | { readonly kind: "truncate"; readonly how?: "length" | "chunked" | "close"; readonly bytes?: number }
   /** Sends nothing more: from the start, after the head, or after this number of bytes of the body. */
-  | { readonly kind: "hang"; readonly after?: "nothing" | "head" | number }
-  | { readonly kind: "drip"; readonly bytes: number; readonly everyMs: number }
-  /** Sends a correct answer; then closes the socket at once, or as soon as the next request arrives on it (default). */
-  | { readonly kind: "closeKeepAlive"; readonly when?: "nextRequest" | "afterAnswer" };
+  | { readonly kind: "hang"; readonly after?: "head" | number }
+  /** Sends a correct answer; then closes the socket at once, or as soon as the next request arrives on it. */
+  | { readonly kind: "closeKeepAlive"; readonly when: "nextRequest" | "afterAnswer" };
 
 /** Answers requests over a rate with 429. Meant for `times: "always"`. */
 export interface ThrottleAction {
