@@ -2,7 +2,6 @@ import { UsageError } from "../../src/errors.ts";
 import type { LibraryKey } from "../../src/model.ts";
 import { difference } from "./check-equal.ts";
 import type { PerformedRun } from "./perform-run.ts";
-import { NOBODY } from "./plan-run.ts";
 import { keyOf, type Seen } from "./reader.ts";
 import type { Simulation } from "./simulation.ts";
 
@@ -12,19 +11,10 @@ export async function checkEnding(
   performed: PerformedRun,
   sight: ReadonlyMap<string, Seen>,
 ): Promise<string[]> {
-  const { ended, isCompleted, heard, listings, others, plan } = performed;
+  const { ended, heard, listings, others, plan } = performed;
   const wrong: string[] = [];
   const refused = plan.accidents.some(({ what }) => what.kind === "refuse");
   const isUsage = ended.error instanceof UsageError;
-  const { libraries, owners } = plan.selection;
-  const isUnknown = [...owners, ...libraries.map(({ owner }) => owner)].includes(NOBODY);
-  if (isUnknown && isCompleted) {
-    wrong.push(`endings: ${heard.run} was asked for an owner that does not exist, and says ${ended.status}`);
-  }
-  if (isUsage) {
-    const rows = await simulation.control.query("SELECT FROM simcat.sync_runs WHERE version = $1", [heard.run]);
-    if (rows.length > 0) wrong.push(`endings: ${heard.run} was a wrong command line and left a row`);
-  }
   if (ended.status === "failed" && !refused)
     wrong.push(`endings: ${heard.run} failed unexpectedly: ${String(ended.error)}`);
   if (ended.status === "refused" && plan.accidents.length === 0 && !isUsage) {

@@ -94,13 +94,6 @@ export function openEditHistory({ organization, now, random, dateSource, note }:
   }
   const currentDate = () => dateSource.text(dateSource.now());
 
-  /** The same for one library, if it is still there. */
-  const applyTo = ({ owner, name }: LibraryKey, edit: (library: MockLibrary) => string) =>
-    apply(() => {
-      const library = organization.get(owner, name);
-      return library === undefined ? `${owner}/${name} is gone` : edit(library);
-    });
-
   function editOnce(near: MockLibrary | undefined): string {
     const before = organization.libraries();
     const library = near ?? (before.length > 0 ? random.pick(before) : undefined);
@@ -125,19 +118,13 @@ export function openEditHistory({ organization, now, random, dateSource, note }:
     /** Replaces this share of the libraries with many new ones at once; later calls switch between the two sets. */
     swap: (share: number) => apply(() => swapSets(share)),
     /** Restores all fields of the library's metadata and scenarios. */
-    restoreFields: (key: LibraryKey) =>
-      applyTo(key, (library) => {
+    restoreFields: ({ owner, name }: LibraryKey) =>
+      apply(() => {
+        const library = organization.get(owner, name);
+        if (library === undefined) return `${owner}/${name} is gone`;
         const scenarios = library.scenarios.map((one) => ({ ...one, fields: {} }));
-        const change = { scenarios, metadataFields: {}, lastModified: currentDate() };
-        changeLibrary(organization, key.owner, key.name, change);
-        return `all fields of ${key.owner}/${key.name} are back`;
-      }),
-    /** A new description, under a new date. */
-    redate: (key: LibraryKey) =>
-      applyTo(key, (library) => {
-        const description = `Revision ${versionsOf(keyOf(library)).length}`;
-        organization.put({ ...library, description, lastModified: currentDate() });
-        return `${key.owner}/${key.name} has a new description`;
+        changeLibrary(organization, owner, name, { scenarios, metadataFields: {}, lastModified: currentDate() });
+        return `all fields of ${owner}/${name} are back`;
       }),
   };
 }

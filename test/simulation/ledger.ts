@@ -10,8 +10,6 @@ export interface HeardListing {
   readonly keys: ReadonlySet<string>;
   readonly complete: boolean;
   readonly bad: ReadonlySet<string>;
-  /** The date that each library has in it; empty for a stranger's listing. */
-  readonly dates: ReadonlyMap<string, string | null>;
   /** When a cache stored it, by the database's clock in ms; null if the service answered. */
   readonly cachedAt: number | null;
 }

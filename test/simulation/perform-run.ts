@@ -43,9 +43,7 @@ async function begin(simulation: Simulation, plan: RunPlan, others: Promise<Perf
   const { control, time, scheduler, ledger, service, workers, wrong, note } = simulation;
   const run = simulation.nextRun();
   const heard = ledger.open(run, plan.allowRemovals, plan.selection);
-  service.expect(heard, plan.weather, (reads) => {
-    if (reads === plan.stopAfterReads) worker.stop();
-  });
+  service.expect(heard, plan.weather);
   const before = service.organization.libraries();
   if (plan.poison !== null) await poison(simulation, plan.poison);
   let statements = 0;

@@ -25,8 +25,6 @@ export interface RunPlan {
   readonly restart: boolean;
   readonly selection: Selection;
   readonly weather: Weather;
-  /** Send SIGTERM after requests for this number of libraries; null: never. */
-  readonly stopAfterReads: number | null;
   readonly accidents: readonly { readonly at: number; readonly what: Accident }[];
   /** The database refuses the rows of this library in this table during the run. */
   readonly poison: Poison | null;
@@ -40,16 +38,12 @@ export interface Poison {
   readonly state: string;
 }
 
-/** An owner who never has a library in the service. */
-export const NOBODY = "nobody";
-
 export const QUIET: RunPlan = {
   kind: "sync",
   allowRemovals: false,
   restart: false,
   selection: EVERYTHING,
   weather: CALM,
-  stopAfterReads: null,
   accidents: [],
   poison: null,
 };

@@ -4,7 +4,6 @@ import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
 import { checkEvents, recountEvents } from "./check-events.ts";
-import { openFailureLog } from "./check-failing.ts";
 import { openFreshnessLog } from "./check-freshness.ts";
 import { checkBookkeeping, checkCounts, checkTotals } from "./check-numbers.ts";
 import { checkPoison } from "./check-poison.ts";
@@ -17,18 +16,7 @@ import { drawRun, QUIET } from "./plan-run.ts";
 import { pruneBetween } from "./prune-between.ts";
 import { look } from "./reader.ts";
 import { createSimulation, type Simulation } from "./simulation.ts";
-import {
-  breakLibrary,
-  drawUnknown,
-  endureOutage,
-  interruptReads,
-  interruptRestart,
-  LONGEST_WINDOW,
-  type Run,
-  runSlices,
-  swapListing,
-  untilOk,
-} from "./special-runs.ts";
+import { LONGEST_WINDOW, type Run, runSlices, swapListing, untilOk } from "./special-runs.ts";
 import { checkSwaps } from "./swaps.ts";
 import { verifyEnd } from "./verify-end.ts";
 import { DAY, SECOND } from "./world.ts";
@@ -53,10 +41,8 @@ function createRun(simulation: Simulation, statuses: Record<string, number>): Ru
   const { control, world, ledger, wrong, now } = simulation;
   const checkRemovals = openRemovalLog(world.maxRemovedPercent);
   const checkFreshness = openFreshnessLog();
-  const checkFailing = openFailureLog();
   return async (plan) => {
     const before = await look(control);
-    const startedAt = now();
     const performed = await performRun(simulation, plan);
     for (const { ended } of [performed, ...performed.others]) {
       statuses[ended.status] = (statuses[ended.status] ?? 0) + 1;
@@ -74,7 +60,6 @@ function createRun(simulation: Simulation, statuses: Record<string, number>): Ru
       ...(await checkEvents(simulation)),
       ...(await checkTotals(simulation)),
       ...(await checkSnapshots(simulation, performed)),
-      ...checkFailing(sight, performed, startedAt, now()),
     );
     ledger.settle(sight);
     await remember(control);
@@ -92,8 +77,7 @@ export async function runSeed(seed: number, database: Control): Promise<SeedResu
   // Drawn separately, so that the other events of a seed do not depend on it.
   const rare = createRandom(seed + 1_000_003);
   const hasSwaps = rare.chance(0.25);
-  const newer = createRandom(seed + 2_000_003);
-  const cached = newer.chance(0.3) ? 0.4 : 0;
+  const cached = createRandom(seed + 2_000_003).chance(0.3) ? 0.4 : 0;
   const sliced = createRandom(seed + 4_000_003);
   const hasSlices = sliced.chance(0.3);
   try {
@@ -101,17 +85,12 @@ export async function runSeed(seed: number, database: Control): Promise<SeedResu
     for (let step = 0; step < world.steps; step += 1) {
       await livingOn(simulation);
       if (hasSwaps && rare.chance(0.6)) await swapListing(simulation, rare, run);
-      if (rare.chance(0.05)) await run(drawUnknown(simulation, rare));
       if (hasSlices && sliced.chance(0.5)) await runSlices(simulation, sliced, run);
       if (random.chance(0.1)) await pruneBetween(simulation, random.pick([DAY, 3 * DAY, 30 * DAY]));
       const plan = drawRun(world, random, service.organization.libraries());
       await run({ ...plan, weather: { ...plan.weather, cached } });
-      if (newer.chance(0.04)) await breakLibrary(simulation, newer, run);
-      if (newer.chance(0.04)) await endureOutage(simulation, newer, run);
     }
     await calmDown(simulation, run);
-    if (rare.chance(0.3)) await interruptReads(simulation, rare, run);
-    if (rare.chance(0.15)) await interruptRestart(simulation, rare, run);
     await finish(simulation);
   } catch (error) {
     if (!(error instanceof Violated)) wrong.push(`the simulation broke off: ${inspect(error)}`);

@@ -31,8 +31,6 @@ export interface Weather {
   readonly swaps: number;
   /** The library whose content never arrives. */
   readonly broken: string | null;
-  /** No content arrives. */
-  readonly isDown: boolean;
   /** That a cache answers the listing, as it was between two earlier runs. */
   readonly cached: number;
 }
@@ -45,7 +43,6 @@ export const CALM: Weather = {
   drift: null,
   swaps: 0,
   broken: null,
-  isDown: false,
   cached: 0,
 };
 
@@ -65,24 +62,13 @@ export interface SimServiceOptions {
   readonly note: (line: string) => void;
 }
 
-const OUTAGES: readonly Corruption[] = [
-  { name: "down: 500", actions: [{ kind: "status", status: 500 }] },
-  { name: "down: 502", actions: [{ kind: "status", status: 502 }] },
-  { name: "down: reset", actions: [{ kind: "reset" }] },
-];
-
 /** A run whose requests are expected. */
 interface Known {
   readonly heard: Heard;
   readonly weather: Weather;
   /** Decided once per library, so that both of its answers are swapped alike. */
   readonly swaps: Map<string, Swap>;
-  readonly onRead: (reads: number) => void;
-  reads: number;
 }
-
-const datesOf = (libraries: readonly MockLibrary[]) =>
-  new Map(libraries.map((library) => [keyOf(library), library.lastModified]));
 
 /** A shorter list may lose any scenarios without a second read. */
 const LONG = 10;
@@ -116,9 +102,8 @@ export async function startSimService(options: SimServiceOptions) {
     const left = all.filter((_, at) => items === undefined || at < items.from || at >= items.from + items.count);
     const bad = new Set(listing === "disputed" ? all.slice(items?.from, (items?.from ?? 0) + 1) : []);
     const keys = new Set(listing === "disputed" ? all : listing === "strange" ? ["another organization"] : left);
-    const dates = datesOf(organization.libraries());
     if (listing !== undefined && listing !== "disputed") for (const key of all) if (!keys.has(key)) hidden.add(key);
-    heard.listing = { keys, complete: listing !== "incomplete", bad, dates, cachedAt: null };
+    heard.listing = { keys, complete: listing !== "incomplete", bad, cachedAt: null };
   }
 
   /** An earlier listing, from a cache; null if there is none yet. */
@@ -126,10 +111,10 @@ export async function startSimService(options: SimServiceOptions) {
     const old = listings.filter(({ at }) => at < now() - 2 * SECOND);
     if (old.length === 0 || heard.listing !== null) return null;
     const { at, libraries } = rare.pick(old.slice(-4));
-    const dates = datesOf(libraries);
-    for (const key of dates.keys()) mislead(heard, key);
+    const keys = new Set(libraries.map(keyOf));
+    for (const key of keys) mislead(heard, key);
     heard.misled = true;
-    heard.listing = { keys: new Set(dates.keys()), complete: true, bad: new Set(), dates, cachedAt: at };
+    heard.listing = { keys, complete: true, bad: new Set(), cachedAt: at };
     const age = String(Math.floor((now() - at) / SECOND));
     const text = `[${libraries.map(entrySource).join(",")}]`;
     return {
@@ -183,7 +168,6 @@ export async function startSimService(options: SimServiceOptions) {
     const { weather } = known;
     if (what === "listing") return random.chance(weather.listing) ? corruptListing(organization.size, random) : GOOD;
     if (library === undefined || (what !== "metadata" && what !== "scenarios")) return GOOD;
-    if (weather.isDown) return { ...rare.pick(OUTAGES), content: "lost" };
     if (weather.broken === key) return { name: "broken", actions: [{ kind: "status", status: 500 }], content: "lost" };
     // What runs of drift and of swapped answers may store is judged by their rules alone.
     const mayKeep = what === "scenarios" && weather !== CALM && weather.drift === null && weather.swaps === 0;
@@ -217,10 +201,6 @@ export async function startSimService(options: SimServiceOptions) {
     else if (route.kind === "metadata" || route.kind === "scenarios") {
       tellContent(heard, route.kind, key, library(), corruption);
     }
-    if (route.kind === "metadata") {
-      known.reads += 1;
-      known.onRead(known.reads);
-    }
     go();
     // The answer is made in the next microtasks; an edit after it happens before its bytes arrive.
     for (let turn = 0; turn < 8; turn += 1) await null;
@@ -244,10 +224,8 @@ export async function startSimService(options: SimServiceOptions) {
   return {
     mock,
     organization,
-    /** Expects requests of this run from now on, in this weather; `onRead` receives the number of requested libraries. */
-    expect(heard: Heard, weather: Weather, onRead = (_reads: number) => {}): void {
-      runs.set(heard.run, { heard, weather, swaps: new Map(), onRead, reads: 0 });
-    },
+    /** Expects requests of this run from now on, in this weather. */
+    expect: (heard: Heard, weather: Weather) => void runs.set(heard.run, { heard, weather, swaps: new Map() }),
     reads,
     misled,
     lied,

@@ -10,12 +10,10 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       "if (sync.rereadReason !== null) return",
       'if (listed.lastModified === sync.bookmark) return { kind: "skip", reason: "unchanged" };\n  if (sync.rereadReason !== null) return',
     ],
-    ["a new date does not end the distance between two tries", "!isNewDate && !isForced", "!isForced"],
   ],
   "src/sync/rules/settle.ts": [
     ["a bookmark settles immediately", "seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null", "seenAt : null"],
     ["no read is ever due because of its age", "now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 &&", "now < 0 &&"],
-    ["a library that fails in every run is tried in every run", "now < until &&", "now < 0 &&"],
   ],
   "src/sync/rules/library-content.ts": [
     ["a cached answer settles", "facts.mayBeOther || isSuspect(", "facts.mayBeOther || false && isSuspect("],
@@ -24,8 +22,6 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/sync/rules/plan.ts": [
     ["a listed text is not recorded before content is read", "? SAME_DATE : NEW_DATE;", "? SAME_DATE : SAME_DATE;"],
-    ["the oldest content is not read first", "(times[a] ?? 0) - (times[b] ?? 0) || a - b", "a - b"],
-    ["overdue libraries wait for their turn", "context.fullEveryMs)) return OVERDUE;", "context.fullEveryMs));"],
     [
       "a selected run removes outside its selection",
       "missingElsewhere.push(key);\n          return;",
@@ -56,23 +52,12 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/sync/plan-run.ts": [
     ["new libraries dilute the share while removals are held", "(connection, heldSince)", "(connection, null)"],
-    [
-      "an unknown owner gives an empty run",
-      "  const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);",
-      "  const { selection } = request;",
-    ],
   ],
   "src/db/store/save-listing.ts": [
     ["holds are not recorded", "await save(held, holding,", "await save(held.slice(0, 0), holding,"],
     ["a refused library ends the record of the listing", "error } of refused) {", "error } of refused) { throw error;"],
   ],
   "src/sync/run.ts": [
-    ["an interrupted restart trusts the hashes", "? backfillSince : restartedAt", "? backfillSince : null"],
-    [
-      "a wrong command line leaves a run row",
-      "(connection) => deleteRun(connection, id)",
-      "async () => void deleteRun",
-    ],
     ["a run of a part takes the snapshot", "|| !isEverything(request.selection)) return;", ") return;"],
   ],
   "src/db/store/scenario-statements.ts": [
@@ -104,7 +89,6 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/sync/read-libraries.ts": [
     ["another library's answers are accepted", "if (other) throw mismatched(key, other);", ""],
-    ["a run that received no content ends as partial", "if (hasRead ||", "if (!hasRead ||"],
   ],
   "src/db/store/scenario-buffer.ts": [
     ["the staging table is never cleared", "await write(DELETE_DEAD({ name: lease.name }));", "void DELETE_DEAD;"],
@@ -163,7 +147,6 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/db/runs.ts": [
     ["a run that met a cached listing is complete as of its start", "$asOf::float8 / 1000", "$asOf::float8 * NULL"],
-    ["an outage counts as failures of each library", "connection.query(UNCOUNT_FAILURES, [id])", "UNCOUNT_FAILURES"],
   ],
 };
 
