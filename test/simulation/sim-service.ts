@@ -25,7 +25,7 @@ export interface Weather {
   readonly edits: number;
   /** The maximum delay of an answer in milliseconds. */
   readonly slowness: number;
-  /** A field that no scenario, or no metadata, has in this run; null in most. */
+  /** A field that no scenario, or no metadata, of most or all libraries has in this run; null in most. */
   readonly drift: { readonly what: "metadata" | "scenarios"; readonly field: string } | null;
   /** That a request is answered with another library's content, or with metadata that names no existing library. */
   readonly swaps: number;
@@ -68,6 +68,8 @@ interface Known {
   readonly weather: Weather;
   /** Decided once per library, so that both of its answers are swapped alike. */
   readonly swaps: Map<string, Swap>;
+  /** Libraries that a drift leaves as they are: what a library lost in all of its scenarios is drift, whatever others have. */
+  readonly intact: ReadonlySet<string>;
 }
 
 /** A shorter list may lose any scenarios without a second read. */
@@ -175,7 +177,8 @@ export async function startSimService(options: SimServiceOptions) {
     if (old !== null) return old;
     if (random.chance(weather.content)) return corruptContent(what, library, edits.earlier(key), random);
     if (weather.swaps > 0) return corruptSwapped(what, library, swapOf(known, key));
-    if (weather.drift?.what !== what || (what === "scenarios" && library.scenarios.length === 0)) return GOOD;
+    if (weather.drift?.what !== what || known.intact.has(key)) return GOOD;
+    if (what === "scenarios" && library.scenarios.length === 0) return GOOD;
     const { field } = weather.drift;
     const action = { kind: "alterItem", index: what === "metadata" ? 0 : "all", remove: [field] } as const;
     return { name: `drift of ${field}`, actions: [action], content: "drift", without: field };
@@ -225,7 +228,10 @@ export async function startSimService(options: SimServiceOptions) {
     mock,
     organization,
     /** Expects requests of this run from now on, in this weather. */
-    expect: (heard: Heard, weather: Weather) => void runs.set(heard.run, { heard, weather, swaps: new Map() }),
+    expect(heard: Heard, weather: Weather): void {
+      const intact = weather.drift && rare.chance(0.5) ? organization.libraries().filter(() => rare.chance(0.5)) : [];
+      runs.set(heard.run, { heard, weather, swaps: new Map(), intact: new Set(intact.map(keyOf)) });
+    },
     reads,
     misled,
     lied,
