@@ -87,7 +87,7 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
   expect(await made.lines("SELECT count(*) FROM simcat.scenarios WHERE scenario_id = 3")).toEqual(["255"]);
 });
 
-test("dates of an unknown format are not counted again by repeated transactions (fault 320)", async () => {
+test("dates of an unknown format are stored as text, with one warning in repeated transactions (faults 56 and 320)", async () => {
   const made = await fixture(thirty().map((one) => ({ ...one, lastModified: "lately" })));
   await poison(made, "libraries");
 
@@ -95,7 +95,9 @@ test("dates of an unknown format are not counted again by repeated transactions 
 
   const detail =
     "simcat does not know the format of every date; the text of such a date is stored, its …_at column is NULL";
-  expect(logLines(ended).filter(({ code }) => code === "dates_unparsed")).toMatchObject([{ detail }]);
+  expect(logLines(ended).filter(({ code }) => code === "dates_unparsed")).toMatchObject([{ level: "warn", detail }]);
+  const dates = "SELECT DISTINCT last_modified, last_modified_at FROM simcat.libraries";
+  expect(await made.lines(dates)).toEqual(["lately NULL"]);
 });
 
 test("a locked row fails its library; the others are stored while it is held (fault 89)", async () => {

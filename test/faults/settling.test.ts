@@ -72,26 +72,6 @@ test("a listing dates from its last byte, content from its first request, howeve
   expect(read?.read.getTime()).toBeLessThanOrEqual(asked.get("scenarios")?.getTime() ?? Number.NaN);
 });
 
-test("a date in an unknown format is stored as text with a NULL moment and a warning (fault 56)", async () => {
-  const scenarios = [scenario(1, { lastModified: "vor kurzem" }), 2];
-  const { call, lines } = await fixture([
-    library("alice", "Fire", { lastModified: "le 11 septembre 2023", scenarios }),
-  ]);
-
-  const ended = await call(["sync"]);
-
-  expect(ended.code).toBe(0);
-  const dates = "last_modified, last_modified_at AT TIME ZONE 'UTC' = '2023-09-11 14:56'";
-  expect(await lines(`SELECT ${dates} FROM simcat.libraries`)).toEqual(["le 11 septembre 2023 NULL"]);
-  expect(await lines(`SELECT ${dates} FROM simcat.scenarios ORDER BY scenario_id`)).toEqual([
-    "vor kurzem NULL",
-    "2023-09-11 at 2:56 PM true",
-  ]);
-  const detail =
-    "simcat does not know the format of every date; the text of such a date is stored, its …_at column is NULL";
-  expect(logLines(ended).filter(({ code }) => code === "dates_unparsed")).toMatchObject([{ level: "warn", detail }]);
-});
-
 test("an old date does not settle at once without a Date header that proves it old (fault 57)", async () => {
   const variants = [
     ["no Date on metadata", "metadata", null],

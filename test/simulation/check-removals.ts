@@ -4,6 +4,9 @@ import type { Seen } from "./reader.ts";
 import { HOUR, MINUTE } from "./world.ts";
 
 type Keys = ReadonlySet<string>;
+type Sight = ReadonlyMap<string, Seen>;
+
+const liveOf = (sight: Sight): Keys => new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
 
 /** Below this number of live libraries, a listing that shares nothing with them is not treated as a stranger's. */
 const TELLING = 10;
@@ -12,14 +15,10 @@ const TOLERANCE = 15 * MINUTE;
 
 /** Independently computes the numbers of the guards, and records what they held. */
 export function openRemovalLog(maxRemovedPercent: number) {
-  let stored: Keys = new Set();
-  let live: Keys = new Set();
   const removed: { readonly key: string; readonly at: number; readonly allowed: boolean }[] = [];
   const levels: { readonly until: number; readonly live: Keys }[] = [];
   /** Libraries whose removal was held and that no listing has named since, with the time of the hold. */
   const held = new Map<string, number>();
-  /** The last stored read of each library before the run. */
-  let readAt: ReadonlyMap<string, number> = new Map();
   /** When each library was first stored. */
   const firstAt = new Map<string, number>();
   /** The libraries that were stored when the last run with a complete listing ended; null before the first. */
@@ -39,15 +38,16 @@ export function openRemovalLog(maxRemovedPercent: number) {
     return Math.max(0, ...counted);
   }
 
-  /** The live libraries that are missing from a trusted listing of the run: those that it may mark, and those of no concern to it. */
-  function lackedBy({ heard, plan }: Pick<PerformedRun, "heard" | "plan">): { lacked: string[]; elsewhere: string[] } {
+  /** The libraries live before a run that its trusted listing lacks: those that it may mark, and those of no concern to it. */
+  function lackedBy({ heard, plan }: PerformedRun, before: Sight): { lacked: string[]; elsewhere: string[] } {
     const nothing = { lacked: [], elsewhere: [] };
     const listed = heard.listing;
     if (listed === null || !listed.complete || heard.isSlice) return nothing;
+    const live = liveOf(before);
     const shares = [...live].some((key) => listed.keys.has(key));
     if (!plan.allowRemovals && listed.keys.size > 0 && !shares && live.size >= TELLING) return nothing;
     const { cachedAt } = listed;
-    const isReadSince = (key: string) => cachedAt !== null && (readAt.get(key) ?? 0) > cachedAt - 2 * MINUTE;
+    const isReadSince = (key: string) => cachedAt !== null && (before.get(key)?.readAt ?? 0) > cachedAt - 2 * MINUTE;
     const missing = [...live].filter((key) => !listed.keys.has(key) && !isReadSince(key));
     return {
       lacked: plan.allowRemovals ? [] : missing.filter((key) => heard.isSelected(key)),
@@ -65,7 +65,7 @@ export function openRemovalLog(maxRemovedPercent: number) {
   }
 
   /** True if the run held removals although no rule of the guard asks for it. */
-  function isNeedless(performed: PerformedRun, lacked: readonly string[], now: number): boolean {
+  function isNeedless(performed: PerformedRun, live: Keys, lacked: readonly string[], now: number): boolean {
     const listed = performed.heard.listing;
     if (!isCertain || held.size > 0 || performed.ended.status !== "held" || performed.others.length > 0) return false;
     if (listed === null || listed.cachedAt !== null || ![...live].some((key) => listed.keys.has(key))) return false;
@@ -86,12 +86,12 @@ export function openRemovalLog(maxRemovedPercent: number) {
     return others.length === 0 && lacked.length > 0 && (ended.status === "held" || (isMuch && added > 0));
   }
 
-  return (sight: ReadonlyMap<string, Seen>, performed: PerformedRun, now: number): string[] => {
+  return (before: Sight, sight: Sight, performed: PerformedRun, now: number): string[] => {
     const { heard, plan, ended, isCompleted, others } = performed;
-    const known = stored;
-    const after = new Set([...sight.values()].filter((seen) => seen.live).map(({ key }) => key));
+    const live = liveOf(before);
+    const after = liveOf(sight);
     const gone = [...live].filter((key) => !after.has(key));
-    const added = [...sight.keys()].filter((key) => !known.has(key)).length;
+    const added = [...sight.keys()].filter((key) => !before.has(key)).length;
     // A run marks removals before it stores content.
     levels.push({ until: now, live });
     const all = [{ heard, plan }, ...others];
@@ -119,8 +119,8 @@ export function openRemovalLog(maxRemovedPercent: number) {
       const lapsed = gone.filter((key) => stillHeld.includes(key));
       if (lapsed.length > 0) wrong.push(`guards: the removal of ${lapsed.join(" ")} was held, and is marked now`);
     }
-    const { lacked, elsewhere } = lackedBy(performed);
-    if (isNeedless(performed, lacked, now)) {
+    const { lacked, elsewhere } = lackedBy(performed, before);
+    if (isNeedless(performed, live, lacked, now)) {
       wrong.push(`guards: ${heard.run} held the removal of ${lacked.length} libraries without a reason`);
     }
     if (
@@ -151,19 +151,16 @@ export function openRemovalLog(maxRemovedPercent: number) {
       if (all.every((one) => one.plan.allowRemovals)) given.add(key);
     }
     for (const key of after) given.delete(key);
-    stored = new Set(sight.keys());
-    for (const key of stored) if (!firstAt.has(key)) firstAt.set(key, now);
+    for (const key of sight.keys()) if (!firstAt.has(key)) firstAt.set(key, now);
     for (const { listing } of all.map((one) => one.heard)) {
       if (listing?.complete !== true) continue;
       // Also what the run itself stored, although a cache may have stored the listing before.
       const isNew = (key: string) => firstAt.get(key) === now && listing.keys.has(key);
-      const seen = [...stored].filter((key) => isNew(key) || shows(listing, firstAt.get(key) ?? 0));
+      const seen = [...sight.keys()].filter((key) => isNew(key) || shows(listing, firstAt.get(key) ?? 0));
       shown = new Set([...(shown ?? []), ...seen]);
     }
-    readAt = new Map([...sight].map(([key, seen]) => [key, seen.readAt]));
-    live = after;
     // Libraries that a run added are also live from now on.
-    levels.push({ until: now, live });
+    levels.push({ until: now, live: after });
     return wrong;
   };
 }

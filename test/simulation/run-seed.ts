@@ -50,7 +50,7 @@ function createRun(simulation: Simulation, statuses: Record<string, number>): Ru
     const sight = await look(control);
     wrong.push(
       ...ledger.check(sight),
-      ...checkRemovals(sight, performed, now()),
+      ...checkRemovals(before, sight, performed, now()),
       ...(await checkEnding(simulation, performed, sight)),
       ...(await checkCounts(simulation, performed)),
       ...checkDrift(performed, before, sight),
