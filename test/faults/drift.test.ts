@@ -170,7 +170,7 @@ test("an answer that a library gave about a lost field decides about others only
   ]);
 });
 
-test("listed libraries are asked about a lost field, even if all are held and many missing (faults 194 and 257)", async () => {
+test("asks listed libraries about a lost field, although all are held and many missing (faults 194, 257)", async () => {
   const names = named(26);
   const made = await syncedFixture(names.map((name) => library("alice", name, { description: name })));
   made.service.once({ operation: "listing" }, { kind: "dropItems" });

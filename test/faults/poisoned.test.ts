@@ -87,7 +87,7 @@ test("a refused library is tried log2(batch) times, and once in the next run (fa
   expect(await made.lines("SELECT count(*) FROM simcat.scenarios WHERE scenario_id = 3")).toEqual(["255"]);
 });
 
-test("dates of an unknown format are stored as text, with one warning in repeated transactions (faults 56 and 320)", async () => {
+test("unknown dates are stored as text, with one warning in repeated transactions (faults 56 and 320)", async () => {
   const made = await fixture(thirty().map((one) => ({ ...one, lastModified: "lately" })));
   await poison(made, "libraries");
 
