@@ -135,6 +135,13 @@ export const MUTATIONS: readonly TestedMutation[] = [
     tests: ["test/faults/removal.test.ts"],
   },
   {
+    name: "new libraries dilute the share while removals are held",
+    file: "src/sync/plan-run.ts",
+    line: "(connection, heldSince)",
+    instead: "(connection, null)",
+    tests: ["test/faults/removal.test.ts"],
+  },
+  {
     name: "libraries of incomplete listings dilute the share",
     file: "src/db/read/removal-numbers.ts",
     line: "sync_runs WHERE listing_complete",

@@ -50,9 +50,6 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ["one page counts as the whole listing", "nextPage === null ? null : ONE_PAGE", "null"],
     ["the hash does not cover the metadata", "return hash.update(bytes).update(", "return hash.update("],
   ],
-  "src/sync/plan-run.ts": [
-    ["new libraries dilute the share while removals are held", "(connection, heldSince)", "(connection, null)"],
-  ],
   "src/db/store/save-listing.ts": [
     ["holds are not recorded", "await save(held, holding,", "await save(held.slice(0, 0), holding,"],
     ["a refused library ends the record of the listing", "error } of refused) {", "error } of refused) { throw error;"],
