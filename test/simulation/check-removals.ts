@@ -137,7 +137,9 @@ export function openRemovalLog(maxRemovedPercent: number) {
     }
 
     const hold = (keys: readonly string[]) => {
-      for (const key of keys) held.set(key, held.get(key) ?? now);
+      // A removal that is held later belongs to the first hold.
+      const since = Math.min(now, ...held.values());
+      for (const key of keys) held.set(key, held.get(key) ?? since);
     };
     if (hasHeld(performed, lacked, added, isOver(lacked))) hold(recorded(lacked, performed));
     // A run of a selection also holds what a run of everything would hold elsewhere.
