@@ -229,34 +229,3 @@ test("pool.query is used only where a role's own date and number settings cannot
     "src/db/read/stream-rows.ts",
   ]);
 });
-
-/** Files other than src/main.ts that may read the process, and the members that they may use. */
-const PROCESS_EXCEPTIONS: readonly (readonly [file: string, ...members: string[]])[] = [
-  // The platform decides which Postgres package fits and how processes are inspected. Postgres refuses root, so root's
-  // server runs as another user, in another directory. The lock file of a crashed server gets our id, which Postgres ignores.
-  ["src/embedded-postgres", "platform", "arch", "getuid", "pid"],
-  // The lease names its holder, for operators.
-  ["src/sync/run.ts", "pid"],
-  ["src/db/prune.ts", "pid"],
-];
-
-describe("the process", () => {
-  test("only src/main.ts uses process, apart from listed exceptions, so that all else can run inside a test", () => {
-    const stray = sources
-      .filter(({ path }) => path !== "src/main.ts")
-      .flatMap(({ path, code }) => {
-        const members = [...code.matchAll(/\bprocess\??\.(\w+)/g)].map(([, member = ""]) => member);
-        return members
-          .filter(
-            (member) => !PROCESS_EXCEPTIONS.some(([file, ...allowed]) => under(file)(path) && allowed.includes(member)),
-          )
-          .map((member) => `${path}: process.${member}`);
-      });
-    expect(stray).toEqual([]);
-  });
-
-  test("no file bypasses the rule through node:process, globalThis or the console", () => {
-    const ways = /from "(?:node:)?process"|\bglobalThis\.process\b|\bconsole\.\w+|[=(,:]\s*process\s*[,;)}]/;
-    expect(sources.filter(({ code }) => ways.test(code)).map(({ path }) => path)).toEqual([]);
-  });
-});
