@@ -10,6 +10,8 @@ export interface Mutation {
   /** Occurs once in the file. */
   readonly line: string;
   readonly instead: string;
+  /** The test files of which one must fail; empty if a seed of the simulation must. */
+  readonly tests: readonly string[];
 }
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -52,10 +54,10 @@ export function withMutatedCopy<T>({ file, line, instead }: Mutation, play: (dir
 }
 
 /** Prints a line per mutation and exits with 1 if one survived. `--only TEXT`: those whose name starts with the text. */
-export function playAll<T extends Mutation>(
-  mutations: readonly T[],
+export function playAll(
+  mutations: readonly Mutation[],
   only: string,
-  play: (mutation: T) => { readonly noticed: boolean; readonly detail: string },
+  play: (mutation: Mutation) => { readonly noticed: boolean; readonly detail: string },
 ): never {
   let survivors = 0;
   for (const mutation of mutations.filter(({ name }) => name.startsWith(only))) {

@@ -1,165 +1,291 @@
 import type { Mutation } from "./mutated-copy.ts";
 
-/** A mutation that the simulation cannot notice, or notices only after hundreds of seeds. */
-interface TestedMutation extends Mutation {
-  /** The test files of which one test must fail. */
-  readonly tests: readonly string[];
-}
+type Row = readonly [name: string, line: string, instead: string, ...tests: string[]];
 
-/** The mutations that tests must notice, in the order of a run. */
-export const MUTATIONS: readonly TestedMutation[] = [
-  {
-    name: "a success does not reset the circuit breaker",
-    file: "src/sync/read-libraries.ts",
-    line: "breaker.reset();\n      hasRead",
-    instead: "hasRead",
-    tests: ["test/faults/outage.test.ts"],
-  },
-  {
-    name: "libraries that failed before count for the circuit breaker",
-    file: "src/circuit-breaker.ts",
-    line: "if (!failedBefore) this.#newFailures += 1;",
-    instead: "this.#newFailures += failedBefore ? 1 : 1;",
-    tests: ["test/circuit-breaker.test.ts"],
-  },
-  {
-    name: "a success does not end the time since the first throttling",
-    file: "src/service/http/limiter.ts",
-    line: "throttledSince = null;",
-    instead: "",
-    tests: ["test/service/limiter.test.ts", "test/service/throttling.test.ts"],
-  },
-  {
-    name: "the later of two requests dates the read",
-    file: "src/service/client.ts",
-    line: "sentAt: Math.min(",
-    instead: "sentAt: Math.max(",
-    tests: ["test/service/content-answers.test.ts"],
-  },
-  {
-    name: "the removal of a contradicted scenario is not awaited",
-    file: "src/service/wire/wire-scenarios.ts",
-    line: "await sink.remove(id);",
-    instead: "void sink.remove(id);",
-    tests: ["test/service/wire-scenarios.test.ts", "test/faults/long-lists.test.ts"],
-  },
-  {
-    name: "a library that was read after a cache stored the listing is missing",
-    file: "src/sync/rules/plan.ts",
-    line: "const isSeenSince = isUnseen(seenAt ?? 0);",
-    instead: "const isSeenSince = isUnseen(Math.min(seenAt ?? 0, -1));",
-    tests: ["test/sync/plan.test.ts"],
-  },
-  {
-    name: "removals are held since the latest hold",
-    file: "src/sync/rules/plan.ts",
-    line: "heldSince = Math.min(heldSince ?? heldAt, heldAt);",
-    instead: "heldSince = Math.max(heldSince ?? heldAt, heldAt);",
-    tests: ["test/sync/plan.test.ts"],
-  },
-  {
-    name: "absences of the same run confirm a loss",
-    file: "src/db/store/scenario-statements.ts",
-    line: "\n      AND a.run_id <> $run_id::int8)",
-    instead: ")",
-    tests: ["test/postgres/commit.test.ts"],
-  },
-  {
-    name: "a read with rejects forgets that the list had shrunk",
-    file: "src/db/store/save-libraries.ts",
-    line: " WHEN 'rejects' THEN y.shrunk_run_id END",
-    instead: " END",
-    tests: ["test/faults/shrinking.test.ts"],
-  },
-  {
-    name: "a partial store counts as a success",
-    file: "src/db/store/save-libraries.ts",
-    line: "last_success_at = CASE WHEN i.reread_reason IS NULL THEN now() ELSE y.last_success_at END,",
-    instead: "last_success_at = now(),",
-    tests: ["test/faults/shrinking.test.ts"],
-  },
-  {
-    name: "a read with rejected metadata ends the suspicion",
-    file: "src/sync/rules/library-content.ts",
-    line: "+ 1 : isMetadataKept ? suspectBefore : 0,",
-    instead: "+ 1 : isMetadataKept ? 0 : 0,",
-    tests: ["test/faults/mismatched.test.ts"],
-  },
-  {
-    name: "stored content resolves the rejects of the listing",
-    file: "src/db/store/save-rejects.ts",
-    line: "AND r.resolved_at IS NULL AND r.kind <> 'listing'",
-    instead: "AND r.resolved_at IS NULL",
-    tests: ["test/faults/rejects.test.ts"],
-  },
-  {
-    name: "a library that returned does not count as changed",
-    file: "src/sync/run-totals.ts",
-    line: 'if (saved.changed || action.stored?.state === "removed") counts',
-    instead: "if (saved.changed) counts",
-    tests: ["test/faults/removal.test.ts", "test/run/main-job.test.ts"],
-  },
-  {
-    name: "the release of the lease is not awaited",
-    file: "src/sync/run.ts",
-    line: "await lease.release();",
-    instead: "void lease.release();",
-    tests: ["test/process/lease.test.ts", "test/postgres/leases.test.ts"],
-  },
-  {
-    name: "a small body inflates to any size before its limit is checked",
-    file: "src/service/http/response.ts",
-    line: "gunzipSync(decoded, { maxOutputLength: MAX_WHOLE_BYTES })",
-    instead: "gunzipSync(decoded, { maxOutputLength: 1024 * MAX_WHOLE_BYTES })",
-    tests: ["test/faults/long-lists.test.ts"],
-  },
-  {
-    name: "removals that are held later begin a hold of their own",
-    file: "src/db/store/save-listing.ts",
-    line: "coalesce(to_timestamp($held_since::float8 / 1000), now())",
-    instead: "coalesce(now(), to_timestamp($held_since::float8 / 1000))",
-    tests: ["test/faults/removal.test.ts"],
-  },
-  {
-    name: "removals that were allowed stay in the base",
-    file: "src/db/read/removal-numbers.ts",
-    line: "l.run_id NOT IN (SELECT id FROM allowed)",
-    instead: "true",
-    tests: ["test/faults/removal.test.ts"],
-  },
-  {
-    name: "removals that were allowed count as removed lately",
-    file: "src/db/read/removal-numbers.ts",
-    line: "WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone",
-    instead: "WHERE removed_at > since.at) AS gone",
-    tests: ["test/faults/removal.test.ts"],
-  },
-  {
-    name: "new libraries dilute the share while removals are held",
-    file: "src/sync/plan-run.ts",
-    line: "(connection, heldSince)",
-    instead: "(connection, null)",
-    tests: ["test/faults/removal.test.ts"],
-  },
-  {
-    name: "libraries of incomplete listings dilute the share",
-    file: "src/db/read/removal-numbers.ts",
-    line: "sync_runs WHERE listing_complete",
-    instead: "sync_runs",
-    tests: ["test/faults/removal.test.ts"],
-  },
-  {
-    name: "a library that went, returned and is missing counts twice",
-    file: "src/sync/plan-run.ts",
-    line: "(keyText(key)))",
-    instead: "(keyText(key)) && gone < 0)",
-    tests: ["test/faults/removal.test.ts"],
-  },
-  {
-    name: "rejects of the listing do not count among the hundred of a library",
-    file: "src/db/store/save-rejects.ts",
-    line: "[keyText(row), row.open]",
-    instead: "[keyText(row), 0 * row.open]",
-    tests: ["test/faults/rejects.test.ts"],
-  },
-];
+/**
+ * By the file that they change: the promise that is broken, a line, a wrong version of it, and the tests of which one must fail. Without
+ * tests, a seed of the simulation must: many events together break the promise.
+ */
+const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
+  "src/sync/rules/decide.ts": [
+    [
+      "an equal text is enough to skip",
+      "if (sync.rereadReason !== null) return",
+      'if (listed.lastModified === sync.bookmark) return { kind: "skip", reason: "unchanged" };\n  if (sync.rereadReason !== null) return',
+    ],
+  ],
+  "src/sync/rules/settle.ts": [
+    ["a bookmark settles immediately", "seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null", "seenAt : null"],
+    ["no read is ever due because of its age", "now >= (sync.contentReadAt ?? 0) + fullEveryMs / 2 &&", "now < 0 &&"],
+  ],
+  "src/sync/rules/library-content.ts": [
+    ["a cached answer settles", "facts.mayBeOther || isSuspect(", "facts.mayBeOther || false && isSuspect("],
+    ["metadata of a namesake settles", "(owner !== key.owner && isListed(", "(false && isListed("],
+    ["metadata with another name settles", "facts.mayBeOther || isSuspect(", "isSuspect("],
+    [
+      "a read with rejected metadata ends the suspicion",
+      "+ 1 : isMetadataKept ? suspectBefore : 0,",
+      "+ 1 : isMetadataKept ? 0 : 0,",
+      "faults/mismatched",
+    ],
+  ],
+  "src/sync/rules/plan.ts": [
+    ["a listed text is not recorded before content is read", "? SAME_DATE : NEW_DATE;", "? SAME_DATE : SAME_DATE;"],
+    [
+      "a selected run removes outside its selection",
+      "missingElsewhere.push(key);\n          return;",
+      "missingElsewhere.push(key);",
+    ],
+    [
+      "a library that was read after a cache stored the listing is missing",
+      "const isSeenSince = isUnseen(seenAt ?? 0);",
+      "const isSeenSince = isUnseen(Math.min(seenAt ?? 0, -1));",
+      "sync/plan",
+    ],
+    [
+      "removals are held since the latest hold",
+      "heldSince = Math.min(heldSince ?? heldAt, heldAt);",
+      "heldSince = Math.max(heldSince ?? heldAt, heldAt);",
+      "sync/plan",
+    ],
+  ],
+  "src/db/store/save-libraries.ts": [
+    ["a partial read counts as a whole one", 'rereadReason: library.isPartial ? "rejects" :', "rereadReason:"],
+    ["the newest scenario of a library may be marked as removed", "s.removed_at IS NULL AND s.last", "s.last"],
+    [
+      "a read with rejects forgets that the list had shrunk",
+      " WHEN 'rejects' THEN y.shrunk_run_id END",
+      " END",
+      "faults/shrinking",
+    ],
+    [
+      "a partial store counts as a success",
+      "last_success_at = CASE WHEN i.reread_reason IS NULL THEN now() ELSE y.last_success_at END,",
+      "last_success_at = now(),",
+      "faults/shrinking",
+    ],
+  ],
+  "src/db/store/save-scenarios.ts": [
+    ["a partial read marks the scenarios it lacks", "missing === 0 || library.isPartial", "missing === 0"],
+    ["a cached list confirms what an earlier one lacked", "library.suspectReads > 0", "library.suspectReads < 0"],
+    ["the count of scenarios includes those marked as removed", "scenarios - removed,", "scenarios,"],
+  ],
+  "src/sync/rules/guard.ts": [
+    ["a shrunk list is accepted immediately", '? "withhold" : "mark"', '? "mark" : "mark"'],
+    ["an empty listing is accepted", "listedCount === 0 && liveCount > 0", "listedCount < 0"],
+    ["the guard forgets the last 24 hours", "facts.missing + facts.removedLately", "facts.missing"],
+    ["a hold lapses when the share has changed", "if (facts.heldBefore > 0) {", "if (facts.heldBefore < 0) {"],
+  ],
+  "src/service/wire/wire-listing.ts": [
+    ["a listing with unreadable entries counts as whole", "explainIncomplete(unread, ownerless),", "null,"],
+  ],
+  "src/service/client.ts": [
+    ["one page counts as the whole listing", "nextPage === null ? null : ONE_PAGE", "null"],
+    ["the hash does not cover the metadata", "return hash.update(bytes).update(", "return hash.update("],
+    ["the later of two requests dates the read", "sentAt: Math.min(", "sentAt: Math.max(", "service/content-answers"],
+  ],
+  "src/db/store/save-listing.ts": [
+    ["holds are not recorded", "await save(held, holding,", "await save(held.slice(0, 0), holding,"],
+    ["a refused library ends the record of the listing", "error } of refused) {", "error } of refused) { throw error;"],
+    [
+      "removals that are held later begin a hold of their own",
+      "coalesce(to_timestamp($held_since::float8 / 1000), now())",
+      "coalesce(now(), to_timestamp($held_since::float8 / 1000))",
+      "faults/removal",
+    ],
+  ],
+  "src/sync/run.ts": [
+    ["a run of a part takes the snapshot", "|| !isEverything(request.selection)) return;", ") return;"],
+    [
+      "the release of the lease is not awaited",
+      "await lease.release();",
+      "void lease.release();",
+      "process/lease",
+      "postgres/leases",
+    ],
+  ],
+  "src/db/store/scenario-statements.ts": [
+    ["a new scenario without fields is no change", "(s.old).owner IS NULL OR (s.old).removed_at", "(s.old).removed_at"],
+    ["a returning scenario stays removed", 'STORED, "changed_at", "removed_at"', 'STORED, "changed_at"'],
+    ["history is not written", "matched d WHERE d.is_read AND d.changed AND NOT d.is_new", "matched d WHERE false"],
+    ["a parent that turns 0 makes a version", "NULL_FOR_ZERO.includes(field) ?", "SCENARIO_VERSIONED.length === 0 ?"],
+    ["the count of results ignores scenarios that a read lacks", "is_live AND is_old_result END", "false END"],
+    ["absences of the same run confirm a loss", "\n      AND a.run_id <> $run_id::int8)", ")", "postgres/commit"],
+  ],
+  "src/service/wire/wire-scenarios.ts": [
+    ["ids are rounded", "Number.isSafeInteger(number) ? number : value", "number"],
+    ["a repeated item is accepted, whatever its content", "(first === undefined || jsonEqual(first, source))", "true"],
+    [
+      "the removal of a contradicted scenario is not awaited",
+      "await sink.remove(id);",
+      "void sink.remove(id);",
+      "service/wire-scenarios",
+      "faults/long-lists",
+    ],
+  ],
+  "src/service/wire/storable-json.ts": [
+    ["a repetition spelled differently is a contradiction", "|| isDeepStrictEqual(parseValue(a), parseValue(b))", ""],
+  ],
+  "src/parse-values.ts": [["dates are truncated to milliseconds", 'Number(digits.padEnd(6, "0").slice(3, 6))', "0"]],
+  "src/sync/rules/drift.ts": [
+    ["a field that a library's known scenarios lost is an edit", "lost.count >= ENOUGH_SCENARIOS;", "lost.count < 0;"],
+    ["a field that other libraries lost too is an edit", '=== "has") return null;', '!== "none") return null;'],
+    [
+      "a field that no other library had is an edit, however many scenarios lost it",
+      "lost.count >= ENOUGH_SCENARIOS ? describe(lost) : null;",
+      "lost.count < 0 ? describe(lost) : null;",
+    ],
+  ],
+  "src/sync/find-drift.ts": [
+    ["a lost field is drift, whatever other libraries have", 'return { testimony: "has", of }', 'testimony = "lacks"'],
+  ],
+  "src/sync/read-libraries.ts": [
+    ["another library's answers are accepted", "if (other) throw mismatched(key, other);", ""],
+    ["a success does not reset the circuit breaker", "breaker.reset();\n      hasRead", "hasRead", "faults/outage"],
+  ],
+  "src/db/store/scenario-buffer.ts": [
+    ["the staging table is never cleared", "await write(DELETE_DEAD({ name: lease.name }));", "void DELETE_DEAD;"],
+  ],
+  "src/db/transaction.ts": [["the fence is not checked", "rowCount === 0", "rowCount === null"]],
+  "src/sync/run-totals.ts": [
+    [
+      "a lost lease counts as a good end",
+      'RUN_STATUSES.find((one) => one === code) ?? "failed"',
+      'code === "lost_lease" ? "ok" : (RUN_STATUSES.find((one) => one === code) ?? "failed")',
+    ],
+    ["failures end as ok", "isUnrecorded || failing + this.counts.rejects", "this.counts.rejects"],
+    [
+      "a library that returned does not count as changed",
+      'if (saved.changed || action.stored?.state === "removed") counts',
+      "if (saved.changed) counts",
+      "faults/removal",
+      "run/main-job",
+    ],
+  ],
+  "src/db/db-errors.ts": [
+    ["only bad data counts as one library's own error", "SQLSTATE.test(code) && !SERVER_WIDE.", "/^(21|22|23|54)/."],
+  ],
+  "src/db/store/refused-rows.ts": [
+    [
+      "a refused batch fails as a whole",
+      "if (only !== undefined && some.length === 1) {\n      refused.push({ item: only, error });",
+      "if (only !== undefined) {\n      for (const item of some) refused.push({ item, error });",
+    ],
+    [
+      "only the first half of a refused batch is stored",
+      "for (const half of [some.slice(0, middle), some.slice(middle)]) {",
+      "for (const half of [some.slice(0, middle), some.slice(some.length < 3 ? middle : some.length)]) {\n      if (half.length === 0) continue;",
+    ],
+  ],
+  "src/db/store/save-outcomes.ts": [
+    [
+      "a refused library is not recorded as failed",
+      "await saveFailures(failures, tools)",
+      'await saveFailures(failures.filter(({ code }) => code !== "rejected_by_database"), tools)',
+    ],
+    [
+      "a refused failure ends the run",
+      "const { message } = databaseError(what, driverError(error));",
+      'if (what !== "recording its rejects") throw error; const message = String(error);',
+    ],
+  ],
+  "src/db/prune.ts": [
+    [
+      "prune deletes recently removed rows",
+      'scenarios: "t.removed_at < $1",',
+      "scenarios: \"t.removed_at - interval '9 days' < $1\",",
+    ],
+    [
+      "prune leaves the bookmarks of what it deletes",
+      "= (old.owner, old.library_name) OFFSET",
+      "= (old.owner, old.library_name) AND r.tableoid <> 'simcat.library_sync'::regclass OFFSET",
+    ],
+  ],
+  "src/db/store/save-snapshot.ts": [
+    ["a changed library keeps its row of the snapshots", "present.live IS NOT NULL AND", "present.live IS NULL AND"],
+    ["a removed library stays live in the snapshots", "OR present.live IS NULL AND (", "OR false AND ("],
+  ],
+  "src/db/runs.ts": [
+    ["a run that met a cached listing is complete as of its start", "$asOf::float8 / 1000", "$asOf::float8 * NULL"],
+  ],
+  "src/circuit-breaker.ts": [
+    [
+      "libraries that failed before count for the circuit breaker",
+      "if (!failedBefore) this.#newFailures += 1;",
+      "this.#newFailures += failedBefore ? 1 : 1;",
+      "circuit-breaker",
+    ],
+  ],
+  "src/service/http/limiter.ts": [
+    [
+      "a success does not end the time since the first throttling",
+      "throttledSince = null;",
+      "",
+      "service/limiter",
+      "service/throttling",
+    ],
+  ],
+  "src/db/store/save-rejects.ts": [
+    [
+      "stored content resolves the rejects of the listing",
+      "AND r.resolved_at IS NULL AND r.kind <> 'listing'",
+      "AND r.resolved_at IS NULL",
+      "faults/rejects",
+    ],
+    [
+      "rejects of the listing do not count among the hundred of a library",
+      "[keyText(row), row.open]",
+      "[keyText(row), 0 * row.open]",
+      "faults/rejects",
+    ],
+  ],
+  "src/service/http/response.ts": [
+    [
+      "a small body inflates to any size before its limit is checked",
+      "gunzipSync(decoded, { maxOutputLength: MAX_WHOLE_BYTES })",
+      "gunzipSync(decoded, { maxOutputLength: 1024 * MAX_WHOLE_BYTES })",
+      "faults/long-lists",
+    ],
+  ],
+  "src/db/read/removal-numbers.ts": [
+    [
+      "removals that were allowed stay in the base",
+      "l.run_id NOT IN (SELECT id FROM allowed)",
+      "true",
+      "faults/removal",
+    ],
+    [
+      "removals that were allowed count as removed lately",
+      "WHERE removed_at > since.at AND run_id NOT IN (SELECT id FROM allowed)) AS gone",
+      "WHERE removed_at > since.at) AS gone",
+      "faults/removal",
+    ],
+    [
+      "libraries of incomplete listings dilute the share",
+      "sync_runs WHERE listing_complete",
+      "sync_runs",
+      "faults/removal",
+    ],
+  ],
+  "src/sync/plan-run.ts": [
+    [
+      "new libraries dilute the share while removals are held",
+      "(connection, heldSince)",
+      "(connection, null)",
+      "faults/removal",
+    ],
+    [
+      "a library that went, returned and is missing counts twice",
+      "(keyText(key)))",
+      "(keyText(key)) && gone < 0)",
+      "faults/removal",
+    ],
+  ],
+};
+
+/** The mutations that tests or the simulation must notice. */
+export const MUTATIONS: readonly Mutation[] = Object.entries(BY_FILE).flatMap(([file, rows]) =>
+  rows.map(([name, line, instead, ...tests]) => {
+    return { name, file, line, instead, tests: tests.map((path) => `test/${path}.test.ts`) };
+  }),
+);

@@ -7,14 +7,8 @@ const ANSWERED =
 const readQuery = (sql: string | undefined, file: string | undefined): string =>
   sql ?? readFileSync(`${file}`, "utf8").replaceAll(/^--.*\n/gm, "");
 
-export interface AnsweredQuery {
-  /** The line in the document, from 1. */
-  readonly line: number;
-  readonly sql: string;
-  readonly answer: string;
-}
-
-export const answeredQueries = (document: string): AnsweredQuery[] =>
+/** `line`: in the document, from 1. */
+export const answeredQueries = (document: string) =>
   [...document.matchAll(ANSWERED)].map(({ index, 2: sql, 3: file, 4: answer = "" }) => ({
     line: document.slice(0, index).split("\n").length,
     sql: readQuery(sql, file),

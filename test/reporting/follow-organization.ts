@@ -18,7 +18,7 @@ const EDITS_A_DAY = 12;
  * Fills an empty database with 120 days of an organization: its service edits itself, and `simcat sync` runs once a day. The clocks of
  * the service and of the database start 120 days ago.
  */
-export async function followOrganization(url: string, onDay: (day: number) => void): Promise<void> {
+export async function followOrganization(url: string): Promise<void> {
   let daysLeft = DAYS;
   let hours = 0;
   const clock = () => new Date(Date.now() - daysLeft * DAY_MS - hours * 3_600_000);
@@ -41,7 +41,6 @@ export async function followOrganization(url: string, onDay: (day: number) => vo
     await sync();
     while (daysLeft > 0) {
       daysLeft -= 1;
-      onDay(DAYS - daysLeft);
       for (let edit = EDITS_A_DAY; edit > 0; edit--) {
         hours = (edit * 20) / EDITS_A_DAY;
         editRandomly(organization, random, dateSource);

@@ -32,9 +32,7 @@ async function writeAnswers(stateDir: string): Promise<void> {
   const server = await openEmbeddedPostgres({ stateDir: demoDir, environment, settings }, new AbortController().signal);
   const followed = await openTestPostgres(join(stateDir, "followed"), settings);
   try {
-    await followOrganization(followed.url, (day) => {
-      if (day % 10 === 0) console.log(`day ${day} of the organization`);
-    });
+    await followOrganization(followed.url);
     const text = replaceAnswers(readFileSync(DOCUMENT, "utf8"), (sql, heading) =>
       psql(heading === FOLLOWED ? followed.url : server.url, sql),
     );

@@ -1,31 +1,22 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The files that take over fifteen seconds. A file that starts last and takes long leaves cores idle. */
+/** The files that take over 25 seconds on a busy machine. A file that starts last and takes long leaves cores idle. */
 const LONGEST = [
   "test/simulation/simulation.test.ts",
   "test/process/lease.test.ts",
   "test/postgres/waits.test.ts",
   "test/worker/runs.test.ts",
   "test/verify/verify.test.ts",
-  "test/postgres/sessions.test.ts",
   "test/process/slices.test.ts",
+  "test/postgres/sessions.test.ts",
+  "test/faults/long-lists.test.ts",
   "test/worker/outages.test.ts",
-  "test/postgres/commit.test.ts",
-  "test/postgres/unusable.test.ts",
-  "test/docs/tutorial.test.ts",
-  "test/faults/throttling.test.ts",
-  "test/security/canary.test.ts",
-  "test/faults/poisoned.test.ts",
-  "test/faults/removal.test.ts",
+  "test/reporting-page/browser.test.ts",
   "test/process/demo.test.ts",
-  "test/postgres/migration.test.ts",
   "test/embedded/processes.test.ts",
+  "test/faults/poisoned.test.ts",
   "test/process/notification.test.ts",
-  "test/deploy/roles.test.ts",
-  "test/cli/check.test.ts",
-  "test/export/command.test.ts",
-  "test/faults/content.test.ts",
 ];
 
 /** Runs one project after the other, and the files of `LONGEST` first in each. */
