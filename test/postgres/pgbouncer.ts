@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
-import { onTestFinished, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /**
@@ -38,7 +39,7 @@ export async function startPgbouncer(
   // PgBouncer refuses to run as root.
   const asUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   let said = "";
-  const child: ChildProcess = spawn("pgbouncer", [join(directory, "pgbouncer.ini")], {
+  const child = spawn("pgbouncer", [join(directory, "pgbouncer.ini")], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { PATH: `${process.env.PATH}:/usr/sbin` },
     ...asUser,
@@ -47,28 +48,20 @@ export async function startPgbouncer(
     said += text;
   });
   onTestFinished(() => void child.kill("SIGQUIT"));
-  await vi.waitFor(
-    () =>
-      new Promise<void>((resolve, reject) => {
-        const socket = connect(own, "127.0.0.1", () => {
-          socket.destroy();
-          resolve();
-        });
-        socket.on("error", () => reject(new Error(`pgbouncer does not answer: ${said}`)));
-      }),
-    { timeout: 10_000 },
-  );
+  const answered = async () => {
+    const socket = connect(own, "127.0.0.1");
+    await once(socket, "connect").finally(() => socket.destroy());
+  };
+  await vi.waitFor(answered, 10_000).catch(() => expect.fail(`pgbouncer does not answer: ${said}`));
   const through = new URL(databaseUrl);
   through.host = `127.0.0.1:${own}`;
   return through.href;
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
-    });
-  });
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), "close");
+  return port;
 }

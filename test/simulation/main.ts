@@ -3,8 +3,14 @@
  * npm run simulate -- --seed 47 --verbose                   one seed, with its complete trace
  * `--bail` stops at the first failing seed. The server is an embedded one of its own, or that of TEST_DATABASE_URL.
  */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openOwnDatabase } from "./own-database.ts";
+import pg from "pg";
+import { migrate } from "../../src/db/migrate.ts";
+import { openTestPostgres, serverHome } from "../support/embedded-server.ts";
+import { openControl } from "./database.ts";
 import { formatFailure, runSeed } from "./run-seed.ts";
 
 const { values } = parseArgs({
@@ -48,3 +54,33 @@ process.stdout.write(
 );
 process.stdout.write(`runs: ${JSON.stringify(statuses)}\n`);
 process.exit(failed.length > 0 ? 1 : 0);
+
+/** A separate database: on the server of TEST_DATABASE_URL, else on an embedded server. */
+async function openOwnDatabase() {
+  const stateDir = await mkdtemp(join(serverHome(), `simcat-simulation-${process.pid}-`));
+  const given = process.env.TEST_DATABASE_URL;
+  const server = given ? null : await openTestPostgres(stateDir);
+  const serverUrl = given ?? server?.url ?? "";
+  const name = `simcat_simulation_${randomUUID().slice(0, 8)}`;
+  await inDatabase(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await migrate(url.href, new AbortController().signal);
+  const control = await openControl(url.href);
+  return {
+    control,
+    async close() {
+      await control.end();
+      await inDatabase(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      await server?.stop();
+      await rm(stateDir, { recursive: true });
+    },
+  };
+}
+
+async function inDatabase(url: string, sql: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  await admin.query(sql);
+  await admin.end();
+}

@@ -5,16 +5,10 @@ import { onTestFinished } from "vitest";
 import { hasErrorCode } from "../../src/errors.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
-/** A pipe that is full from the start. */
-export interface FullPipe {
-  readonly path: string;
-  /** Returns what was written to the pipe after it was filled, and makes room for more. */
-  read(): string;
-}
-
 const FILLING = "\0";
 
-export function createFullPipe(): FullPipe {
+/** A pipe that is full from the start. */
+export function createFullPipe() {
   const path = join(temporaryDirectory(), "pipe");
   execFileSync("mkfifo", [path]);
   const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -23,7 +17,8 @@ export function createFullPipe(): FullPipe {
   untilRefused(() => writeSync(descriptor, page));
   return {
     path,
-    read() {
+    /** Returns what was written to the pipe after it was filled, and makes room for more. */
+    read(): string {
       const chunks: Buffer[] = [];
       untilRefused(() => {
         const chunk = Buffer.alloc(65_536);

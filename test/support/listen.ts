@@ -1,21 +1,13 @@
-import type { AddressInfo } from "node:net";
+import type { Server as HttpServer } from "node:http";
+import type { AddressInfo, Server } from "node:net";
 import { onTestFinished } from "vitest";
 
-interface Listening {
-  listen(port: number, host: string, done: () => void): unknown;
-  address(): AddressInfo | string | null;
-  close(done?: () => void): unknown;
-  closeAllConnections?(): void;
-}
-
 /** Listens on loopback until the end of the test, and returns the port. */
-export async function listen(server: Listening): Promise<number> {
+export async function listen(server: Server | HttpServer): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
-    server.closeAllConnections?.();
+    if ("closeAllConnections" in server) server.closeAllConnections();
     server.close();
   });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return address.port;
+  return (server.address() as AddressInfo).port;
 }
