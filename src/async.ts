@@ -11,7 +11,7 @@ export interface StopSignal {
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** As `setTimeout`, which fires at once after a longer delay, and warns of a negative one on standard error. */
+/** Limits the delay: `setTimeout` ignores a longer one, and warns of a negative one on standard error. */
 export const startTimer = (callback: () => void, ms: number) =>
   setTimeout(callback, Math.max(0, Math.min(ms, MAX_TIMER_MS)));
 
