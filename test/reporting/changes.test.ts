@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { libraryColumns, scenarioColumns, versionedNames } from "../../src/db/store/columns.ts";
 import { day, lifeOf, useStoredRows } from "./stored-rows.ts";
 
 const { add, plan, query } = useStoredRows(day(0));
@@ -106,4 +108,10 @@ test("a removed library takes its scenarios along without rows of their own", as
 test.each(["added", "removed", "returned"])("a filter by the kind %s compares no fields", async (kind) => {
   const lines = await plan(`SELECT * FROM simcat_report.changes WHERE kind = '${kind}'`);
   expect(lines.join("\n")).not.toContain("ProjectSet");
+});
+
+test("the view has a row for each field that one version can change", () => {
+  const [, last] = /generate_series\(0, (\d+)\)/.exec(readFileSync("migrations/views/changes.sql", "utf8")) ?? [];
+  for (const columns of [libraryColumns, scenarioColumns])
+    expect(versionedNames(columns).length).toBeLessThanOrEqual(Number(last));
 });
