@@ -1,10 +1,10 @@
 CREATE OR REPLACE VIEW simcat_report.daily_libraries AS
 SELECT d.day, l.owner, l.library_name, l.live, l.scenarios, l.scenarios - l.results AS parents, l.results, l.bytes,
   l.package_name, l.package_version, l.last_read_at,
-  extract(epoch FROM d.taken_at - l.last_read_at)::double precision AS read_age_seconds,
+  date_part('epoch', d.taken_at - l.last_read_at) AS read_age_seconds,
   l.is_stored, l.last_work_at,
   -- The state that this time had when the snapshot was taken. In seconds, because the days of a difference are those of the session's zone.
-  CASE WHEN l.live THEN simcat_report.work_state(l.last_work_at + make_interval(secs => extract(epoch FROM now() - d.taken_at)::float8)) END AS work_state,
+  CASE WHEN l.live THEN simcat_report.work_state(l.last_work_at + make_interval(secs => date_part('epoch', now() - d.taken_at))) END AS work_state,
   d.taken_at, d.run_id
 FROM simcat.library_days l
 -- Both bounds without OR, so that the days of a row are found by the key.
