@@ -10,7 +10,8 @@ CROSS JOIN LATERAL (
     v.scenario_id, coalesce(v.is_result, v.parent_id IS NOT NULL), v.last_modified_at
   FROM simcat_report.scenario_versions v
   -- The ctid stops the planner from remembering the rows of each event, which never comes again.
-  WHERE e.ctid IS NOT NULL AND e.scenario_id IS NULL AND e.scenarios <> 0 AND v.owner = e.owner AND v.library_name = e.library_name AND v.removed_at IS NULL
+  WHERE e.ctid IS NOT NULL AND e.scenario_id IS NULL AND e.scenarios <> 0 AND v.owner = e.owner AND v.library_name = e.library_name
+    AND v.removed_at IS NULL AND v.valid_from <= e.seen_at
     AND CASE WHEN e.kind = 'loaded' THEN v.valid_from = e.seen_at AND v.first_seen_at = e.seen_at
       ELSE v.valid_from < e.seen_at AND (v.valid_to IS NULL OR v.valid_to > e.seen_at OR v.valid_to = e.seen_at AND NOT EXISTS (
         SELECT FROM simcat_report.scenario_versions n
