@@ -1,7 +1,7 @@
+import { distance } from "fastest-levenshtein";
 import { readSecretFiles } from "./config/environment.ts";
 import type { Environment } from "./config/readers.ts";
 import { NAMES, type Name, SECRET_NAMES, SETTINGS, type SettingField, type Settings } from "./config/settings.ts";
-import { editDistance } from "./edit-distance.ts";
 import { ConfigurationError } from "./errors.ts";
 import { createRedactor, environmentSecrets } from "./secrets.ts";
 
@@ -129,7 +129,7 @@ export function findUnknownSettings(environment: Environment) {
 /** The setting with the most similar name, which may have the prefix too much; null if none is similar. */
 function nearestSetting(name: string): string | null {
   const distanceTo = (known: string) =>
-    Math.min(...[name, name.replace(PREFIX, "")].map((one) => editDistance(one, known, MAX_WRONG_LETTERS)));
+    Math.min(...[name, name.replace(PREFIX, "")].map((one) => distance(one, known)));
   const near = KNOWN.filter((known) => distanceTo(known) <= MAX_WRONG_LETTERS);
   return near.sort((a, b) => distanceTo(a) - distanceTo(b))[0] ?? null;
 }

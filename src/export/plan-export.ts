@@ -1,6 +1,6 @@
+import { distance } from "fastest-levenshtein";
 import type { Connection } from "../db/connect.ts";
 import { loadSchema } from "../db/schema-state.ts";
-import { editDistance } from "../edit-distance.ts";
 import { ConfigurationError, UsageError } from "../errors.ts";
 import { type ExportState, isoTime } from "./export-state.ts";
 
@@ -126,7 +126,7 @@ function findView(all: readonly ReportView[], name: string): ReportView {
   const isLost = loadSchema().views.files.some(({ label }) => label === `view simcat_report.${name}`);
   if (isLost)
     throw new ConfigurationError(`the database lacks the view simcat_report.${name}`, { hint: "run simcat check" });
-  const near = all.filter((one) => editDistance(one.name, name, 3) <= 3).map((one) => one.name);
+  const near = all.filter((one) => distance(one.name, name) <= 3).map((one) => one.name);
   const meant = near.length === 0 ? "" : ` (did you mean ${near.join(" or ")}?)`;
   throw new UsageError(`there is no view ${JSON.stringify(name)}${meant}`, { hint: `the views are ${listNames(all)}` });
 }

@@ -1,4 +1,4 @@
-import { editDistance } from "../../edit-distance.ts";
+import { distance } from "fastest-levenshtein";
 import { formatKey, isTypeable, shellWord } from "../../key.ts";
 import type { LibraryKey } from "../../model.ts";
 
@@ -59,7 +59,7 @@ const foldText = (text: string) => text.normalize("NFKC").trim().toLowerCase();
 /** The edit distance of two names; null if it is large for their length, and the known one does not begin with the unknown one. */
 function nearness(unknown: string, known: string): number | null {
   const limit = Math.min(3, 1 + Math.floor(Math.min(unknown.length, known.length) / 4));
-  const distance = editDistance(unknown, known, limit);
-  if (distance <= limit) return distance;
+  const wrong = distance(unknown, known);
+  if (wrong <= limit) return wrong;
   return known.startsWith(unknown) ? CONTINUED : null;
 }
