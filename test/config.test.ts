@@ -46,7 +46,7 @@ test("reports all problems in one message, one per line, and as values", () => {
   const environment = { SIMCAT_CONCURRENCY: "0", SIMCAT_MAX_BODY: "512MB", DATABASE_DIRECT_URL: "postgres://host/db" };
   const problems = [
     ["SIMCAT_CONCURRENCY", 'is "0"', "expected a whole number from 1 to 1024"],
-    ["SIMCAT_MAX_BODY", 'is "512MB"', "expected a size of at most 1024GiB, such as 64KiB, 512MiB or 1GiB"],
+    ["SIMCAT_MAX_BODY", 'is "512MB"', "expected a size from 1B to 1024GiB, such as 64KiB, 512MiB or 1GiB"],
     ["SIMCAT_BASE_URL", "is not set", "expected the service's base URL, such as https://api.example.com/v1/"],
     [
       "SIMCAT_API_KEY",
@@ -65,11 +65,11 @@ test("reports all problems in one message, one per line, and as values", () => {
 });
 
 test.each([
-  ["SIMCAT_MAX_BODY", "1025GiB", "a size of at most 1024GiB, such as 64KiB, 512MiB or 1GiB"],
-  ["SIMCAT_FULL_EVERY", "3651d", "a duration of at most 3650d, such as 15m, 24h or 7d"],
+  ["SIMCAT_MAX_BODY", "1025GiB", "a size from 1B to 1024GiB, such as 64KiB, 512MiB or 1GiB"],
+  ["SIMCAT_FULL_EVERY", "0d", "a duration from 1ms to 3650d, such as 15m, 24h or 7d"],
   ["SIMCAT_KEEP_HISTORY", "3651d", "a duration from 24h to 3650d, such as 90d or 395d"],
   ["SIMCAT_MAX_REMOVED", "0.12345%", "0% to 100%, at most four decimals"],
-])("the message about %s=%s names the bound that it exceeds (fault 304)", (name, value, expected) => {
+])("the message about %s=%s names the bounds (fault 304)", (name, value, expected) => {
   expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([`${name} is "${value}"; expected ${expected}`]);
 });
 

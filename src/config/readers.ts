@@ -36,11 +36,11 @@ export const wholeNumber = (from: number, to: number) =>
 const duration = (min: number, max: number, expected: string) =>
   quantity(parseDuration, min, max, `a duration ${expected}`);
 /** Timers of Node overflow above 24.8 days and then fire at once. */
-export const timer = duration(1, 24 * DAY_MS, "of at most 24d, such as 500ms, 60s, 15m or 24h");
-export const interval = duration(1, 3650 * DAY_MS, "of at most 3650d, such as 15m, 24h or 7d");
+export const timer = duration(1, 24 * DAY_MS, "from 1ms to 24d, such as 500ms, 60s, 15m or 24h");
+export const interval = duration(1, 3650 * DAY_MS, "from 1ms to 3650d, such as 15m, 24h or 7d");
 /** The guard of removals compares with the last 24 hours. */
 export const historyAge = duration(DAY_MS, 3650 * DAY_MS, "from 24h to 3650d, such as 90d or 395d");
-export const size = quantity(parseSize, 1, 2 ** 40, "a size of at most 1024GiB, such as 64KiB, 512MiB or 1GiB");
+export const size = quantity(parseSize, 1, 2 ** 40, "a size from 1B to 1024GiB, such as 64KiB, 512MiB or 1GiB");
 
 export const share: Reader<Share> = (text) => parseShare(text) ?? reject(text, "0% to 100%, at most four decimals");
 
@@ -53,13 +53,13 @@ const SLICE = `I/N with I from 1 to N and N up to ${MAX_SLICES}, such as 3/8, or
 /** Kubernetes numbers the pods of an Indexed Job from 0. */
 export const slice: Reader<Slice> = (text, { JOB_COMPLETION_INDEX: jobIndex }) => {
   const [, part, parts] = /^(\d{1,2}|auto)\/(\d{1,2})$/.exec(text) ?? [];
-  const podIndex = /^\d+$/.test(jobIndex ?? "") ? Number(jobIndex) : Number.NaN;
-  const index = part === "auto" ? podIndex + 1 : Number(part);
+  const index = part === "auto" ? (parseDigits(jobIndex ?? "") ?? Number.NaN) + 1 : Number(part);
   const count = Number(parts);
-  if (Number.isInteger(index) && index >= 1 && index <= count && count <= MAX_SLICES) return { index, count };
-  if (part !== "auto") return reject(text, SLICE);
+  if (index >= 1 && index <= count && count <= MAX_SLICES) return { index, count };
+  if (part !== "auto" || count < 1 || count > MAX_SLICES) return reject(text, SLICE);
   const given = jobIndex ? JSON.stringify(shorten(jobIndex)) : "not set";
-  throw invalid(`is ${JSON.stringify(text)}, and JOB_COMPLETION_INDEX is ${given}`, `expected ${SLICE}`);
+  const expected = `expected 0 to ${count - 1}, as an Indexed Job of ${count} completions sets it`;
+  throw invalid(`is "${text}", and JOB_COMPLETION_INDEX is ${given}`, expected);
 };
 
 export const timeZone: Reader<string> = (text) => {

@@ -145,6 +145,6 @@ export function assertUsable(state: SchemaState): void {
   assertMigratable(state);
   const fault = schemaFault(state);
   if (fault === null) return;
-  const hint = `${fault.hint} (if SIMCAT_AUTO_MIGRATE is true, simcat sync and simcat backfill migrate it themselves)`;
+  const hint = `${fault.hint} (if SIMCAT_AUTO_MIGRATE is true, simcat sync, backfill and start migrate it themselves)`;
   throw new ConfigurationError(fault.problem, { hint });
 }

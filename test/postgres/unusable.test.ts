@@ -142,7 +142,7 @@ test("SIMCAT_AUTO_MIGRATE=false on an empty database ends with 78 and names the 
   expect(told(await call(["sync"], manual))).toEqual({
     exit: 78,
     code: "configuration",
-    said: "the database has no simcat schema yet; run: simcat migrate (if SIMCAT_AUTO_MIGRATE is true, simcat sync and simcat backfill migrate it themselves)",
+    said: "the database has no simcat schema yet; run: simcat migrate (if SIMCAT_AUTO_MIGRATE is true, simcat sync, backfill and start migrate it themselves)",
   });
   expect(asked()).toEqual([]);
   expect(await empty.query(NAMES)).toEqual([]);

@@ -148,7 +148,7 @@ test.each<[number, string, Readonly<Record<string, string>>, string]>([
   [78, "backfill --slice 1/65", RATE, EXPECTED],
   [78, "sync --dry-run", { ...RATE, SIMCAT_SLICE: "3/2" }, 'SIMCAT_SLICE is \\"3/2\\"'],
   [78, "backfill", POD, "JOB_COMPLETION_INDEX is"],
-  [78, "backfill", { ...POD, JOB_COMPLETION_INDEX: "4" }, "JOB_COMPLETION_INDEX is"],
+  [78, "backfill", { ...POD, JOB_COMPLETION_INDEX: "4" }, "expected 0 to 3, as an Indexed Job of 4"],
   [78, "backfill", { ...POD, JOB_COMPLETION_INDEX: "1.5" }, "JOB_COMPLETION_INDEX is"],
   [78, "backfill", { ...POD, JOB_COMPLETION_INDEX: " " }, "JOB_COMPLETION_INDEX is"],
   [78, "backfill --slice 1/4", {}, "SIMCAT_MAX_RPS is not set; expected the requests per second that the service"],
@@ -158,7 +158,7 @@ test.each<[number, string, Readonly<Record<string, string>>, string]>([
   [78, "prune --older-than 90d", ONE_OF_FOUR, NO_SLICE],
   [64, "sync --owner ann --slice 1/4", RATE, LEAVE_OUT],
   [64, "sync --library ann/Lib --slice 1/4", RATE, LEAVE_OUT],
-])("ends with %i and says what to set: %s with %j", async (code, command, environment, says) => {
+])("ends with %i and says what to set (fault 390): %s with %j", async (code, command, environment, says) => {
   const ended = await callCli(command.split(" "), { ...NOWHERE, ...environment });
   expect(ended.code).toBe(code);
   expect(ended.stderr).toContain(says);
