@@ -49,7 +49,7 @@ export function runsFigure(drawn: readonly DrawnRun[], total = 0): Html | null {
   });
   return html`<figure>${runsChart(runs, label)}
 <ul class="legend">${legend}</ul>
-<figcaption class="soft">${label} Start (UTC) and duration; the axis of seconds is logarithmic.</figcaption></figure>`;
+<figcaption class="soft">${label}${total > runs.length ? " The view simcat_report.run_history has all." : ""} Start (UTC) and duration; the axis of seconds is logarithmic.</figcaption></figure>`;
 }
 
 /** A dot for each run. The axis of durations is logarithmic, because a full run takes a thousand times as long as an empty one. */
@@ -82,7 +82,7 @@ export function unsuccessfulRuns(runs: readonly DrawnRun[]): Html | null {
     const when = html`${kind} ${id}, started ${timeOf(startedAt)}${took}`;
     return [html`${formatBadge(badgeOf(status))} <small>${when}</small>`, error && errorText(error)];
   });
-  return html`<h3>${shown.length === 1 ? "The run that" : `The last ${shown.length} runs that`} did not end with ok (UTC)</h3>${listOf(items)}`;
+  return html`<h3>The last ${shown.length === 1 ? "run" : `${shown.length} runs`} that did not end with ok (UTC)</h3>${listOf(items)}`;
 }
 
 export const isSuccess = (status: RunStatus) => status === "ok" || status === "running";

@@ -57,13 +57,13 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
     add("failed", "No run yet", "run simcat check, then simcat backfill");
   } else if (lastWholeRunId === null) {
     const advice = "simcat check, then simcat sync; simcat status shows what the last runs did";
-    add("failed", "No run has read the whole listing yet", advice);
+    add("failed", "No run has seen everything yet", advice);
   } else if (completeAsOf === null) {
     const advice = "simcat status lists the libraries that have not been read completely";
     add("failed", "Some listed libraries were never stored completely, or came from a cache of unknown age", advice);
   } else if (now.getTime() - completeAsOf.getTime() > OLD_AFTER_MS) {
     const behind = `${plural(librariesBehind, "library is", "libraries are")} behind`;
-    const reason = librariesBehind === 0 ? "no run has read the whole listing since, or a cache answered" : behind;
+    const reason = librariesBehind === 0 ? "no run has seen everything since, or a cache answered" : behind;
     add("failed", `The copy is complete only as of ${formatMinute(completeAsOf)} UTC`, `${reason}; see simcat status`);
   }
   for (const run of new Set([last, runs.findLast(({ scope }) => scope === null)])) {

@@ -51,7 +51,7 @@ export function recentGrowth(rows: GrowthRows) {
   const from = new Date(end.getTime() - CARD_DAYS * DAY_MS);
   const known = rows.growth.filter(({ hasEvents }) => hasEvents);
   const start = known.findLast(({ day }) => day <= from) ?? known[0];
-  if (start === undefined || rows.growth.length < 2) return { libraries: null, scenarios: null, bytes: null };
+  if (start === undefined || known.length < 2) return { libraries: null, scenarios: null, bytes: null };
   const since = `since ${formatDay(start.day)}`;
   const recent = utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : since;
   const time = until === "" ? recent : `${since} (complete ${until})`;
@@ -85,10 +85,10 @@ SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libra
 FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
   },
   finding(rows) {
-    const [recorded, second] = rows.growth;
+    const [recorded] = rows.growth;
     if (recorded === undefined)
       return rows.libraries.libraries === 0 ? null : "Growth is recorded from the next good run on";
-    const first = rows.growth.find(({ hasEvents }) => hasEvents);
+    const [first, second] = rows.growth.filter(({ hasEvents }) => hasEvents);
     if (first === undefined || second === undefined) return `Growth is recorded since ${formatDay(recorded.day)}`;
     const { until } = knownEndOf(rows);
     const time = `since ${formatDay(first.day)}${until && ` (complete ${until})`}`;
