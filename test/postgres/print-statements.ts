@@ -33,7 +33,9 @@ function wrap(line: string): string {
 }
 
 const wanted = process.argv[2] ?? "";
-for (const [name, bind] of Object.entries(STATEMENTS).filter(([name]) => name.includes(wanted))) {
+const chosen = Object.entries(STATEMENTS).filter(([name]) => name.includes(wanted));
+if (chosen.length === 0) throw new Error(`choose one of ${Object.keys(STATEMENTS).join(", ")}`);
+for (const [name, bind] of chosen) {
   const { text, values } = bind(named);
   const sql = text.trim().replaceAll(/\$(\d+)/g, (_, number) => String(values[Number(number) - 1]));
   console.log(`-- ${name}\n${sql.split("\n").map(wrap).join("\n")};\n`);

@@ -49,9 +49,8 @@ try {
   await database.close();
 }
 const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-process.stdout.write(
-  `${finished} seeds from ${from} in ${seconds} s, ${failed.length} failed${failed.length > 0 ? `: ${failed.join(" ")}` : ""}\n`,
-);
+const names = failed.length > 0 ? `: ${failed.join(" ")}` : "";
+process.stdout.write(`seeds: ${finished} from ${from} in ${seconds} s, ${failed.length} failed${names}\n`);
 process.stdout.write(`runs: ${JSON.stringify(statuses)}\n`);
 process.exit(failed.length > 0 ? 1 : 0);
 
