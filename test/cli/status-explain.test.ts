@@ -123,7 +123,7 @@ describe("status", () => {
     expect(await rowsOf(5)).toBe(6);
   });
 
-  test("distinguishes a live run from a dead one by the lease, whose counts are unknown (fault 307)", async () => {
+  test("distinguishes a live run from a dead one by the lease, whose counts are unknown (faults 164, 307)", async () => {
     const database = await freshTestDatabase();
     const environment = { DATABASE_URL: database.url };
     await insertRun(database, "running", 2);
@@ -137,8 +137,9 @@ describe("status", () => {
     const unknown = { libraries_skipped: null, libraries_changed: null, libraries_removed: null };
     const dead = { dead: true, libraries_read: null, libraries_failed: null, ...unknown };
     expect(await statusOf(environment)).toMatchObject({ lease_holder: null, runs: [dead] });
-    await database.query("UPDATE simcat.sync_runs SET status = 'abandoned', finished_at = now()");
-    expect((await statusOf(environment)).runs).toMatchObject([{ libraries_read: 1, libraries_failed: 0, ...unknown }]);
+    await database.query("UPDATE simcat.sync_runs SET status = 'abandoned', finished_at = started_at - interval '1 h'");
+    const abandoned = { duration_ms: 0, libraries_read: 1, libraries_failed: 0, ...unknown };
+    expect((await statusOf(environment)).runs).toMatchObject([abandoned]);
   });
 
   test("lists ten runs, twenty failing libraries and twenty kinds of reject, and counts the rest", async () => {

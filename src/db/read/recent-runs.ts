@@ -30,13 +30,13 @@ const LIVE_LEASE = `SELECT holder FROM simcat.leases
 const countUnless = (states: string, count: string) =>
   `CASE WHEN status NOT IN (${states}) THEN libraries_${count} END AS ${count}`;
 
-/** Not until now(), because a run may begin after the transaction that reads it. */
-const DURATION_MS = "round(extract(epoch FROM coalesce(finished_at, clock_timestamp()) - started_at) * 1000)::int8";
+/** Not until now(), because a run may begin after the transaction that reads it. 0 if the clock was set back meanwhile. */
+const TOOK_MS = "greatest(0, extract(epoch FROM coalesce(finished_at, clock_timestamp()) - started_at) * 1000)::int8";
 
 const selectRuns = (source: ReadSource, condition: string) => `
 SELECT id, kind, scope, status, ${source === "views" ? "CASE WHEN status <> 'running' THEN false END" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead",
   started_at AS "startedAt", finished_at AS "finishedAt",
-  ${DURATION_MS} AS "durationMs", ${["read", "failed"].map((count) => countUnless("'running'", count))},
+  ${TOOK_MS} AS "durationMs", ${["read", "failed"].map((count) => countUnless("'running'", count))},
   ${["skipped", "changed", "removed"].map((count) => countUnless("'running', 'abandoned'", count))}, error
 FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
 
