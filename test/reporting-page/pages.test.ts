@@ -90,6 +90,7 @@ describe("the report", () => {
       "simcat sync --dry-run shows the held removals; if they are right, run simcat sync --allow-removals",
     ],
     ["that no run saw everything (fault 391)", completeAs({ lastWholeRunId: null }), "No run has seen everything yet"],
+    ["which command knows what to do then", completeAs({ lastWholeRunId: null }), "last runs did, and what to do next"],
     ["how old it is", completeAs({ completeAsOf: utc(NEWER) }), "complete only as of 18 Nov 2026, 14:03 UTC"],
     [
       "why it is old",

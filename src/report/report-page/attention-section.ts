@@ -56,7 +56,7 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
   if (last === undefined) {
     add("failed", "No run yet", "run simcat check, then simcat backfill");
   } else if (lastWholeRunId === null) {
-    const advice = "simcat check, then simcat sync; simcat status shows what the last runs did";
+    const advice = "simcat status shows what the last runs did, and what to do next";
     add("failed", "No run has seen everything yet", advice);
   } else if (completeAsOf === null) {
     const advice = "simcat status lists the libraries that have not been read completely";
