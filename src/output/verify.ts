@@ -114,7 +114,7 @@ function formatAdvice({ differences, unread, rejected }: VerifyReport): string[]
   const advice: [count: number, text: string][] = [
     [altered.length, `simcat backfill --restart${named}`],
     [read, `simcat sync stores ${formatLibraries(read)}, which it reads in any case`],
-    [later, `simcat sync stores ${formatLibraries(later)} later; simcat explain OWNER/LIBRARY says when`],
+    [later, `simcat sync stores ${formatLibraries(later)} later; simcat explain OWNER/NAME says when`],
     [unlisted, "simcat sync marks as removed what is no longer listed, unless a guard holds it"],
     [
       held,

@@ -247,9 +247,7 @@ describe("a library that differs", () => {
     for (const name of ["settling", "failing"])
       sides.service.put(library("o", name, { lastModified: today, description: "edited" }));
     const { stdout } = await verify(sides);
-    expect(stdout).toContain(
-      "  to do      simcat sync stores 3 libraries later; simcat explain OWNER/LIBRARY says when",
-    );
+    expect(stdout).toContain("  to do      simcat sync stores 3 libraries later; simcat explain OWNER/NAME says when");
     expect(stdout).not.toContain("backfill");
   });
 
