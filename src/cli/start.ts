@@ -5,7 +5,7 @@ import { createLog } from "../log.ts";
 import { createProgressLine } from "../output/progress.ts";
 import { createRunLog } from "../output/run-log.ts";
 import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
-import type { RunRequest } from "../run-summary.ts";
+import type { RunEnd, RunRequest } from "../run-summary.ts";
 import { MINUTE_MS } from "../units.ts";
 import { createCopyReads } from "../worker/copy-reads.ts";
 import { openHttpServer, type Routes } from "../worker/http-server.ts";
@@ -92,7 +92,12 @@ export async function start(context: Context): Promise<number> {
         if (status !== "database_failed") await readRuns(id).catch(() => {});
         return result;
       };
-      return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage: send, log, metrics }, stop);
+      // The next process would take a message for sent.
+      let sent: Promise<unknown> = Promise.resolve();
+      const sendMessage = (end: RunEnd) => {
+        sent = Promise.all([sent, send(end)]);
+      };
+      return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage, log, metrics }, stop).finally(() => sent);
     });
     log.info({ code: "worker_stopped" }, "stopped");
     return exitCode;

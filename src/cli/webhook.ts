@@ -75,8 +75,8 @@ const PAUSE_MS = 1_000;
 /**
  * Posts a message as JSON. `X-Simcat-Signature` is `sha256=` and the hexadecimal HMAC of the body, whose key is the URL as it
  * is set: only the receiver knows it too. Its user and password are sent as Basic authorization. Tries three times, through the proxy
- * that `environment` names.
- * @throws Error without the URL if no attempt was answered with 2xx, or the signal's reason
+ * that `environment` names. When the signal is aborted, the current attempt is the last, and a pause ends for one.
+ * @throws Error without the URL if no attempt was answered with 2xx
  */
 export async function postMessage(
   url: string,
@@ -93,7 +93,7 @@ export async function postMessage(
   };
   const limits = { concurrency: ATTEMPTS, requestTimeoutMs: ATTEMPT_MS, keepAliveMs: ATTEMPT_MS };
   const { dispatcher } = openConnectionPool({ origin: target.origin, environment, ...limits });
-  const post = { method: "POST", headers, body, dispatcher, signal } as const;
+  const post = { method: "POST", headers, body, dispatcher } as const;
   try {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -105,9 +105,8 @@ export async function postMessage(
         if (statusCode >= 200 && statusCode < 300) return;
         throw new Error(`the answer was ${statusCode}`);
       } catch (error) {
-        signal.throwIfAborted();
-        if (attempt === ATTEMPTS) throw new Error(`not sent: ${toError(error).message}`);
-        await sleep(attempt * PAUSE_MS, signal);
+        if (attempt === ATTEMPTS || signal.aborted) throw new Error(`not sent: ${toError(error).message}`);
+        await sleep(attempt * PAUSE_MS, signal).catch(() => {});
       }
     }
   } finally {

@@ -18,7 +18,7 @@ export interface WorkerContext extends StatusSources {
   /** Runs `sync` once; the observers see it. Throws if it cannot start. */
   readonly run: (observers: readonly Observer[]) => Promise<RunResult>;
   /** Sends a message about a change between good and not good, in the background. */
-  readonly sendMessage: (end: RunEnd) => Promise<void>;
+  readonly sendMessage: (end: RunEnd) => void;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -87,7 +87,7 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
       (event) => (event.kind === "finished" ? reads.refresh() : undefined),
     ]);
     const { id, status, error: message } = result.summary;
-    void context.sendMessage(result.summary);
+    context.sendMessage(result.summary);
     const isTrouble = status !== "ok" && status !== "partial";
     state.trouble = isTrouble ? { code: status, message: message ?? status, runId: id } : null;
     if (result.error instanceof SourceUnavailableError) schedule.pause(result.error.retryAfterMs ?? 0);
@@ -126,7 +126,7 @@ async function reportNotStarted(context: WorkerContext, thrown: unknown): Promis
   const masked = mask(message ?? status);
   const code = thrown instanceof ConfigurationError ? thrown.code : status;
   metrics.notStarted(status);
-  void sendMessage({ id: null, status: code, isGood: false, error: masked });
+  sendMessage({ id: null, status: code, isGood: false, error: masked });
   state.trouble = { code, message: masked, runId };
   const line = { code, error: masked, ...(error instanceof SimcatError ? {} : { stack: error?.stack }) };
   log[status === "database_failed" ? "warn" : "error"](line, "run could not start");

@@ -196,6 +196,28 @@ test("the worker sends a message about runs that fail or cannot begin, once", as
   expect(messages()).toMatchObject([{ good: false, status: "unauthorized" }]);
 });
 
+test.each([
+  ["during an attempt", 200, 0, 1],
+  ["during the pause after one", 500, 500, 2],
+])("SIGTERM %s: the worker ends after one is answered (fault 375)", async (_, firstStatus, killAfterMs, attempts) => {
+  let posts = 0;
+  const server = createServer(async (_, response) => {
+    posts += 1;
+    if (posts > 1) return response.end();
+    if (killAfterMs > 0) response.writeHead(firstStatus).end();
+    setTimeout(() => running.process.kill("SIGTERM"), killAfterMs);
+    await vi.waitFor(() => expect(running.output()).toContain("worker_stopping"), 30_000);
+    response.end();
+  });
+  const url = `http://127.0.0.1:${await listen(server)}/`;
+  const running = made.start(["start"], { ...WRONG_KEY, SIMCAT_NOTIFY_URL: url, SIMCAT_HTTP_PORT: "0" });
+
+  const { code, stderr } = await running.ended;
+
+  expect({ code, posts }).toEqual({ code: 0, posts: attempts });
+  expect(stderr).not.toMatch(/notification_failed|still open/);
+});
+
 test("the worker's message about a wrong configuration says so, as /readyz does (fault 349)", async () => {
   const { url, messages } = await hook(200);
   const file = join(temporaryDirectory(), "key");
