@@ -167,9 +167,10 @@ let context: Context = {
 
 /** Returns the exit code. Imports the logger only now, because it takes a quarter of the time of `--help`. */
 async function reportError(error: unknown): Promise<number> {
-  if (hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND")) {
-    const [reason] = toError(error).message.split("\n");
-    writeErr(`simcat: a file of the program is missing; reinstall simcat (${reason})\n`);
+  const isMissing = hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND");
+  if (isMissing || hasErrorCode(error, "EMFILE", "ENFILE")) {
+    const advice = isMissing ? "a file of the program is missing; reinstall simcat" : "raise the limit (ulimit -n)";
+    writeErr(`simcat: ${advice} (${toError(error).message.split("\n")[0]})\n`);
     return EXIT.configuration;
   }
   return (await import("./cli/notify.ts")).printError(context, error);

@@ -51,6 +51,13 @@ test("a certificate of the authority that NODE_EXTRA_CA_CERTS names is accepted 
   expect(asked()).toHaveLength(3);
 });
 
+test("a program that cannot open all its files ends and names the limit (fault 376)", async () => {
+  const limited = ["-c", 'ulimit -n 32; exec "$0" "$@"', process.execPath, MAIN, "sync"];
+  const { code, stderr } = await startProgram("sh", limited, {}, { patienceMs: 10_000 }).ended;
+  expect(code).toBe(78);
+  expect(stderr).toMatch(/^simcat: raise the limit \(ulimit -n\) \(EMFILE: too many open files.*\)\n$/);
+});
+
 test("a run that can open too few connections ends at once and names the limit (fault 25)", async () => {
   const made = await fixture(libraries("alice", 0, 300));
   made.service.always({ pathPattern: "metadata$|scenarios$" }, { kind: "delay", ms: 200 });
