@@ -26,8 +26,7 @@ export function formatVerify(report: VerifyReport, look = PLAIN): string {
       return `${where}: ${plural(count, "item")} could not be compared: ${printable(reason)}`;
     }),
   ];
-  if (incomplete !== null)
-    findings.push(`  listing    ${printable(incomplete)}; libraries that it lacks were not compared`);
+  if (incomplete !== null) findings.push(`  listing    ${printable(incomplete)}`);
   const cached = formatCached(report);
   if (cached !== null) findings.push(`  cached     ${cached}`);
   if (passing > 0) findings.push(`  passing    ${formatLibraries(passing)} differed, and agreed when read again`);

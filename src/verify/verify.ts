@@ -5,7 +5,7 @@ import type { Connection } from "../db/connect.ts";
 import type { DifferenceKind, StoredRows } from "../db/read/compare-rows.ts";
 import { readStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
-import { ContentError, UnauthorizedError } from "../errors.ts";
+import { ContentError, DatabaseError, SimcatError, UnauthorizedError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryFailure, LibraryKey, ListedLibrary, ReceivedContent, StoredLibrary } from "../model.ts";
 import type { Selection } from "../run-summary.ts";
@@ -42,8 +42,8 @@ export type VerifyReport = Awaited<ReturnType<typeof verifyStored>>;
 /**
  * Compares the service with the database and writes nothing. Libraries that differ are compared a second time, because an
  * edit or a run between the two reads is not a difference.
- * @throws UsageError for a selected owner or library that is unknown on both sides; the errors of reading a listing;
- *   UnauthorizedError if the service revokes the key, SourceUnavailableError if the circuit breaker opens
+ * @throws UsageError for a selected owner or library that is unknown on both sides; in the first comparison, the errors of reading
+ *   a listing, UnauthorizedError if the service revokes the key, SourceUnavailableError if the circuit breaker opens
  */
 export async function verifyStored(tools: CompareTools, asked: Selection, signal: AbortSignal) {
   const startedAt = performance.now();
@@ -57,24 +57,31 @@ export async function verifyStored(tools: CompareTools, asked: Selection, signal
   /** Libraries that differed in the first comparison and agreed in the second. */
   let passing = 0;
   if (suspects.length > 0) {
-    const isSuspect = selectorOf({ libraries: suspects, owners: [] });
-    const isOther = ({ key }: Keyed) => key !== null && !isSuspect(key);
-    const { listing, stored, now } = await readSides(tools, signal);
-    const again = await compareSides({ ...tools, onEvent: () => {} }, { listing, stored, now }, isSuspect, signal);
-    const wereListed = suspects.length - findings.differences.filter(({ kind }) => kind === "unlisted").length;
-    findings = {
-      ...findings,
-      listed: findings.listed - wereListed + again.listed,
-      agreeing: findings.agreeing + again.agreeing,
-      differences: again.differences,
-      unread: [...findings.unread.filter(isOther), ...again.unread],
-      rejected: [...findings.rejected.filter(isOther), ...again.rejected],
-      incomplete: findings.incomplete ?? again.incomplete,
-      cachedMs: Math.max(findings.cachedMs, again.cachedMs),
-    };
-    const isGone = (key: LibraryKey) =>
-      listing.incomplete === null && !listing.libraries.has(key) && stored.get(keyText(key))?.state !== "live";
-    passing = again.agreeing + suspects.filter(isGone).length;
+    try {
+      const isSuspect = selectorOf({ libraries: suspects, owners: [] });
+      const isOther = ({ key }: Keyed) => key !== null && !isSuspect(key);
+      const { listing, stored, now } = await readSides(tools, signal);
+      const again = await compareSides({ ...tools, onEvent: () => {} }, { listing, stored, now }, isSuspect, signal);
+      const wereListed = suspects.length - findings.differences.filter(({ kind }) => kind === "unlisted").length;
+      findings = {
+        ...findings,
+        listed: findings.listed - wereListed + again.listed,
+        agreeing: findings.agreeing + again.agreeing,
+        differences: again.differences,
+        unread: [...findings.unread.filter(isOther), ...again.unread],
+        rejected: [...findings.rejected.filter(isOther), ...again.rejected],
+        incomplete: findings.incomplete ?? again.incomplete,
+        cachedMs: Math.max(findings.cachedMs, again.cachedMs),
+      };
+      const isGone = (key: LibraryKey) =>
+        listing.incomplete === null && !listing.libraries.has(key) && stored.get(keyText(key))?.state !== "live";
+      passing = again.agreeing + suspects.filter(isGone).length;
+    } catch (error) {
+      if (signal.aborted || !(error instanceof SimcatError) || error instanceof DatabaseError) throw error;
+      // The first look may have taken an hour.
+      const unconfirmed = `not confirmed by a second look: ${error.message}`;
+      findings = { ...findings, incomplete: [findings.incomplete ?? [], unconfirmed].flat().join("; ") };
+    }
   }
   const { differences, unread, rejected, incomplete } = findings;
   for (const found of [differences, unread, rejected]) found.sort(byLabel);
@@ -190,7 +197,9 @@ async function compareSides(
     compare(listed, row).catch((error) => fail(listed.key, row, error)),
   );
   for await (const _ of comparisons);
-  return { listed: listed.length, agreeing, scenarios, differences, unread, rejected, incomplete, cachedMs };
+  /** Why the comparison is incomplete, or null. */
+  const lacking = incomplete === null ? null : `${incomplete}; libraries that it lacks were not compared`;
+  return { listed: listed.length, agreeing, scenarios, differences, unread, rejected, incomplete: lacking, cachedMs };
 }
 
 /** A sync resolves a difference if it reads the library and its content hash is another one, so that it compares the rows. */

@@ -213,6 +213,15 @@ describe("a library that differs", () => {
     });
   });
 
+  test("is reported although the second look fails (fault 377)", async () => {
+    const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b")]);
+    await sides.query("UPDATE simcat.scenarios SET description = 'x'");
+    sides.service.script([{ ...always({ operation: "listing" }, status(503)), skip: 1 }]);
+    const incomplete = expect.stringMatching(/^not confirmed by a second look: GET .libs answered 503/);
+    const differences = [{ library: "a", scenarios: { content: 1 } }];
+    expect(await verifyJson(sides)).toMatchObject({ code: 2, out: { differences, incomplete, libraries_agreeing: 1 } });
+  });
+
   test("because it was removed while it was read, is no longer listed", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b")]);
     sides.service.once({ operation: "listing" }, { kind: "between", edit: (one) => void one.remove("o", "a") });
