@@ -38,6 +38,7 @@ const QUESTIONS = {
 };
 
 type Asked = keyof typeof QUESTIONS;
+type Answered = Asked | `${Asked}_FILE`;
 type Check = (context: Context) => Promise<CheckLine[]>;
 
 /** Settings that are tested together. */
@@ -63,11 +64,15 @@ async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: I
     throw new UsageError(`${path} exists, and was not changed`, { hint: "--force replaces these settings in it" });
   const isAsked = terminal.isErr && isatty(0);
   const given = { SIMCAT_BASE_URL: baseUrl, SIMCAT_API_KEY: apiKey, DATABASE_URL: databaseUrl };
-  const answers = new Map<Asked, string>();
+  const answers = new Map<Answered, string>();
   for (const name of ASKED_NAMES) {
     // A terminal is asked about what an existing file has.
     const known = given[name] ?? (isAsked && dotenv.has(name) ? undefined : environment[name]);
-    if (known !== undefined) answers.set(name, known);
+    if (known === undefined) continue;
+    answers.set(name, known);
+    const file = `${name}_FILE` as const;
+    // An option replaces both forms of a secret in `.env`. Its other form may also be without effect.
+    if (!environment[file] || (given[name] !== undefined && dotenv.has(file))) answers.set(file, "");
   }
   const missingOf = (names: readonly Asked[]) =>
     names.filter((name) => !answers.has(name) && !environment[`${name}_FILE`]);
@@ -100,7 +105,7 @@ function assertNone(missing: readonly Asked[]): void {
   });
 }
 
-const withAnswers = (context: Context, answers: Iterable<readonly [Asked, string]>): Context => ({
+const withAnswers = (context: Context, answers: Iterable<readonly [Answered, string]>): Context => ({
   ...context,
   environment: { ...context.environment, ...Object.fromEntries(answers) },
 });
@@ -143,7 +148,7 @@ async function ask({ draw, stop }: Context, name: Asked): Promise<string> {
 }
 
 /** Replaces these settings in the file, or creates it. Only its owner can read it. */
-async function saveSettings(path: string, answers: ReadonlyMap<Asked, string>): Promise<void> {
+async function saveSettings(path: string, answers: ReadonlyMap<Answered, string>): Promise<void> {
   const before = existsSync(path) ? readExisting(path) : "";
   const kept = before.replace(ASSIGNMENT, (text, name) => (answers.has(name) ? "" : text)).trimEnd();
   const given = [...answers].filter(([, value]) => value !== "");
@@ -173,7 +178,7 @@ function readExisting(path: string): string {
 const ASSIGNMENT = /^[^\S\n]*(?:export\s+)?(\w+)[^\S\n]*=[^\S\n]*(?:"[^"]*"|'[^']*'|`[^`]*`)?.*(?:\n|$)/gm;
 
 /** The value as a `.env` file holds it. @throws UsageError for one that none can hold */
-function quote(name: Asked, value: string): string {
+function quote(name: Answered, value: string): string {
   const found = [value, `'${value}'`, `"${value}"`, `\`${value}\``].find((text) => parseEnv(`X=${text}\n`).X === value);
   if (found !== undefined) return found;
   throw new UsageError(`a .env file cannot hold this value of ${name}`, {

@@ -114,6 +114,14 @@ describe("without a terminal", () => {
   });
 });
 
+test("an option replaces the other form of its setting in .env, also by nothing (fault 378)", async () => {
+  writeFileSync(file(), "SIMCAT_API_KEY_FILE=/nowhere/key\nA=1\nDATABASE_URL_FILE=/nowhere/url\n", { mode: 0o600 });
+  const args = [MAIN, "init", ...options().slice(0, 4), "--database-url", "", "--force"];
+  const state = { SIMCAT_STATE_DIR: directory };
+  expect(await startProgram(process.execPath, args, state, { cwd: directory }).ended).toMatchObject({ code: 0 });
+  expect(readFileSync(file(), "utf8")).toBe(`A=1\nSIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\n`);
+});
+
 test("keeps values of several lines, writes through a link, and takes a byte order mark for none (fault 224)", async () => {
   const real = join(directory, "real.env");
   const note = 'NOTE="first\nDATABASE_URL=inside\nlast"\n';
