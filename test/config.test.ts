@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -283,11 +283,14 @@ test("the environment overrides .env, even with an empty value or a secret's fil
   expect(readEnvironment(fromFile, directory).environment).toEqual(fromFile);
 });
 
-test("ignores a missing .env, and reports one that cannot be read", () => {
+test("ignores a missing .env, and reports one that cannot be read, or a link to nothing (fault 379)", () => {
   expect(readEnvironment({ A: "1" }, join(directory, "missing")).environment).toEqual({ A: "1" });
   const unreadable = join(directory, "unreadable");
   mkdirSync(join(unreadable, ".env"), { recursive: true });
   expect(() => readEnvironment({}, unreadable)).toThrow(ConfigurationError);
+  rmdirSync(join(unreadable, ".env"));
+  symlinkSync("/nowhere", join(unreadable, ".env"));
+  expect(() => readEnvironment({}, unreadable)).toThrow(/\.env cannot be read \(ENOENT\)/);
 });
 
 test("the texts of given settings are kept with their sources, and without secrets (fault 104)", () => {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, statSync } from "node:fs";
 import { platform } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { parseEnv } from "node:util";
@@ -29,7 +29,8 @@ function readDotenv(path: string): Environment {
   try {
     return parseEnv(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
   } catch (cause) {
-    if (hasErrorCode(cause, "ENOENT", "ENOTDIR")) return {};
+    // A link whose target is missing exists.
+    if (hasErrorCode(cause, "ENOENT", "ENOTDIR") && !lstatSync(path, { throwIfNoEntry: false })) return {};
     throw new ConfigurationError(`${path} cannot be read (${errnoOf(cause)})`, {
       hint: "make it readable, or move it",
       cause,
