@@ -28,7 +28,7 @@ export const defineReport: DefineCommand = (command, run) =>
   command
     .option("--out <FILE>", "the file to write, or - for standard output", parseText, "simcat-report.html")
     .option("--since <DURATION>", "how far back to list changes, such as 30d", "7d")
-    .option("--title <TEXT>", "the heading (default: the service and the database)", parseText)
+    .option("--title <TEXT>", "the heading (default: the service and the database)", (text) => parseText(text.trim()))
     .addOption(ownerOption())
     .addOption(jsonOption())
     .action(run(report));

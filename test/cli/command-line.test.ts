@@ -121,12 +121,13 @@ test.each([
   ["libraries", "--owner"],
   ["report", "--out"],
   ["report", "--title"],
+  ["report", "--title", "  "],
   ["export", "--out"],
   ["query", "--file"],
-])("%s refuses an empty %s with 64, and does not ignore it (fault 222)", async (command, option) => {
-  const { code, stdout, stderr } = await callCli([command, option, ""], {});
+])("%s refuses an empty %s with 64 (faults 222 and 380)", async (command, option, value = "") => {
+  const { code, stdout, stderr } = await callCli([command, option, value], {});
   expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
-  expect(stderr).toContain("argument '' is invalid. It is empty.");
+  expect(stderr).toContain(`argument '${value}' is invalid. It is empty.`);
 });
 
 test("sync --dry-run lists twenty libraries with one reason, and more only with --verbose (faults 169 and 325)", async () => {
