@@ -287,6 +287,8 @@ export interface LibraryFailure {
 /** A library that could not be read or stored. Its stored content stays, and the next run tries it again. */
 export interface FailedLibrary extends LibraryFailure {
   readonly rejects: readonly Reject[];
+  /** Its content changed under a settled date. */
+  readonly silent?: boolean;
 }
 
 /** The result of reading one library. `buffer` is freed by the writer. */

@@ -12,7 +12,7 @@ import { DISCARD } from "../service/client.ts";
 import { createDriftFinder } from "./find-drift.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { DRIFT_ADVICE, lacksFields } from "./rules/drift.ts";
-import { buildLibraryContent, findOtherListed, mayBeOther } from "./rules/library-content.ts";
+import { buildLibraryContent, findOtherListed, isSilent, mayBeOther } from "./rules/library-content.ts";
 import { hasFailed } from "./rules/settle.ts";
 import type { Run } from "./run-types.ts";
 
@@ -69,7 +69,8 @@ export async function* readLibraries(
       end ??= refusedMidway(error);
       continue;
     }
-    yield { kind: "failed", failure: error.toFailedLibrary(action.listed.key, run.mask) };
+    const silent = ["all_rejected", "drift"].includes(error.code) && isSilent(action, null);
+    yield { kind: "failed", failure: { ...error.toFailedLibrary(action.listed.key, run.mask), silent } };
     end ??= await outage.judgeFailure(action, error);
     if (end instanceof SourceUnavailableError) stop.abort(end);
   }

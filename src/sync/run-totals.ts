@@ -61,7 +61,8 @@ export class RunTotals {
   add(outcome: WriteOutcome): void {
     if (outcome.kind === "stored") this.#addStored(outcome);
     if (outcome.kind === "failed") {
-      const { key, code, message, rejects } = outcome.failure;
+      const { key, code, message, rejects, silent } = outcome.failure;
+      if (silent) this.counts.silentChanges += 1;
       this.counts.librariesFailed += 1;
       this.failures.push({ key, code, message });
       this.addRejects(rejects);
@@ -81,7 +82,7 @@ export class RunTotals {
     // The return of a removed library is a version of its own, written when it was listed.
     if (saved.changed || action.stored?.state === "removed") counts.librariesChanged += 1;
     const isOther = saved.changed || saved.withheld !== null || content.rejects.length > 0;
-    if (isOther && isSilent(action, content)) counts.silentChanges += 1;
+    if (isOther && isSilent(action, content.contentHash)) counts.silentChanges += 1;
     if (saved.withheld) this.withheld.push({ key: saved.key, withheld: saved.withheld });
     this.reasons[action.reason] = (this.reasons[action.reason] ?? 0) + 1;
     this.addRejects(content.rejects);

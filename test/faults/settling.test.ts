@@ -184,23 +184,29 @@ test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are 
   expect(await readBy(made)).toEqual([]);
 });
 
-test("an undated change counts too if a guard or a reject leaves the rows as they were (fault 352)", async () => {
+test("an undated change counts too if the rows stay as they were (faults 352 and 381)", async () => {
   const ids = Array.from({ length: 12 }, (_, at) => at + 1);
   const made = await fixture([
     library("alice", "shorter", { scenarios: ids }),
     library("alice", "invalid", { scenarios: [1, 2] }),
+    library("alice", "all invalid", { scenarios: [1] }),
+    library("alice", "nameless", { scenarios: [1, 2, 3] }),
+    library("alice", "broken"),
   ]);
   await readBy(made);
   made.service.change("alice", "shorter", { scenarios: [scenario(1)] });
-  made.service.always(
-    { library: "invalid", operation: "scenarios" },
-    { kind: "alterItem", index: 0, set: { isResult: "no" } },
-  );
+  const nameless = [1, 2, 3].map((id) => scenario(id, { fields: { scenarioName: undefined } }));
+  made.service.change("alice", "nameless", { scenarios: nameless });
+  const isNo = { kind: "alterItem", index: 0, set: { isResult: "no" } } as const;
+  made.service.script([
+    always({ pathPattern: "invalid/scenarios" }, isNo),
+    always({ library: "broken" }, { kind: "status", status: 404 }),
+  ]);
 
   await made.call(["backfill"]);
   const counts =
     "SELECT libraries_changed, scenarios_removed, silent_changes FROM simcat.sync_runs ORDER BY id DESC LIMIT 1";
-  expect(await made.lines(counts)).toEqual(["0 0 2"]);
-  await made.call(["sync"]);
+  expect(await made.lines(counts)).toEqual(["0 0 4"]);
+  await made.call(["backfill", "--restart"]);
   expect(await made.lines(counts)).toEqual(["1 11 0"]);
 });

@@ -83,9 +83,9 @@ function seenAt(
 
 /**
  * Whether a forced or full read of a library with a settled date received other content: the service did not date the change. If it
- * received the same, another program had altered the rows.
+ * received the same, another program had altered the rows. The hash is null if the content cannot be stored.
  */
-export function isSilent({ stored, reason }: ReadAction, { contentHash }: LibraryContent): boolean {
+export function isSilent({ stored, reason }: ReadAction, contentHash: string | null): boolean {
   const sync = stored?.sync ?? null;
   const isFull = reason === "forced" || reason === "due for a full read";
   return isFull && sync !== null && isSettled(sync) && sync.contentHash !== contentHash;
