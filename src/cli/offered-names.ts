@@ -29,15 +29,16 @@ const NAMES_WITHIN_MS = 2_000;
 export async function printNames(context: Context, option: keyof typeof SELECTS, word = ""): Promise<number> {
   const config = loadConfig(context.environment, { service: false, database: true }, context.dotenv);
   context.hide(config.secrets);
-  // A shell passes a word as it is typed, with its quotes.
-  const quotes = pg.escapeLiteral("\\'\"");
-  const typed = `lower(translate(${pg.escapeLiteral(word)}, ${quotes}, ''))`;
+  // Postgres may know only the letters of ASCII. A shell passes a word as it is typed, with its quotes.
+  const letters = [...word.toLowerCase()].filter((one) => one > "\x7f" && one.toUpperCase().length === one.length);
+  const [to, from] = [letters.join(""), `${letters.join("").toUpperCase()}\\'"`].map(pg.escapeLiteral);
+  const fold = (text: string) => `lower(translate(${text}, ${from}, ${to}) COLLATE "default")`;
   const print = async ({ url }: { readonly url: string }) => {
     const pool = new Pool(url, {});
     const answer = pool.query(`
       BEGIN READ ONLY; SET LOCAL statement_timeout = ${NAMES_WITHIN_MS}; SET LOCAL jit = off; ${TAKE_READER_RIGHTS};
       SELECT string_agg(name, E'\\n') AS names FROM (
-        SELECT name FROM (${SELECTS[option]}) AS names WHERE strpos(lower(translate(name, ${quotes}, '') COLLATE "default"), ${typed}) > 0 LIMIT 1000
+        SELECT name FROM (${SELECTS[option]}) AS names WHERE strpos(${fold("name")}, ${fold(pg.escapeLiteral(word))}) > 0 LIMIT 1000
       ) AS offered; ROLLBACK`);
     const results: unknown = await withTimeout(answer, NAMES_WITHIN_MS)
       .catch((error) => Promise.reject(databaseError("reading the names", error)))

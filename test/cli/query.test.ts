@@ -2,13 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { printNames } from "../../src/cli/offered-names.ts";
 import { toRefusal } from "../../src/db/read/run-query.ts";
 import { UsageError } from "../../src/errors.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
 import { createRole } from "../postgres/roles.ts";
 import { untilSession } from "../postgres/sessions.ts";
 import { addRows, day } from "../reporting/stored-rows.ts";
-import { callCli } from "../support/call-cli.ts";
+import { callCli, createContext } from "../support/call-cli.ts";
 import { MAIN, startCli, startProgram } from "../support/cli.ts";
 import { freshTestDatabase, useTestDatabase, withClient } from "../support/database.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -266,7 +267,7 @@ describe("simcat libraries", () => {
     );
   });
 
-  test("finds letters of any case in a database of the locale C, whose lower() knows only ASCII (fault 317)", async () => {
+  test("finds letters of any case in a database of the locale C, whose lower() knows only ASCII (faults 317, 382)", async () => {
     const { pathname } = new URL(database().url);
     const name = `${pathname.slice(1)}_c`;
     const [{ provider } = { provider: "" }] = await database().query<{ provider: string }>(
@@ -280,6 +281,9 @@ describe("simcat libraries", () => {
       client.query("INSERT INTO simcat.library_sync (owner, library_name) VALUES ('bob', 'Été')"),
     );
     expect((await callCli(["libraries", "éTÉ"], settings)).stdout).toContain("bob/Été");
+    const completion = createContext(settings);
+    await printNames(completion, "--library", '"Bob/éTÉ');
+    expect(completion.stdout()).toBe("bob/Été\n");
   });
 
   test("prints names that can be pasted, which it finds again, and counts with separators (fault 269)", async () => {
