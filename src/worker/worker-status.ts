@@ -86,7 +86,13 @@ export function createStatusReader(
     else if (basics === null) add("starting", "the worker is waiting for its database", true);
     else if (fault !== null) add(fault.code, `${fault.problem}; ${fault.hint}`, true);
 
-    if (last === null) add("no_good_run", "no run of all libraries has succeeded yet", !isProgressing);
+    if (last === null) {
+      // Another process may store everything for the first time.
+      const isElsewhere = basics?.runs.some(
+        ({ id, status, scope, isDead }) => status === "running" && !scope && !isDead && id !== state.current?.id,
+      );
+      add("no_good_run", "no run of all libraries has succeeded yet", !isProgressing && !isElsewhere);
+    }
     if (isStale) {
       const since = `the last good run (${last?.id}) is older than three due runs`;
       add("stale", `${since}; the copy may be out of date`, !isProgressing);

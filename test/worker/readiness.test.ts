@@ -58,6 +58,9 @@ const trouble = (code: string, runId: number) => ({ trouble: { code, message: `w
 const endedAgo = (minutes: number) => ({ basics: basics({ lastGoodRun: goodRun(minutes) }) });
 const held = () => ({ basics: basics({ lastGoodRun: goodRun(1, "held") }) });
 const never = () => ({ basics: basics({ lastGoodRun: null }) });
+const other = (isDead: boolean) => ({
+  basics: basics({ lastGoodRun: null, runs: [runRow(9, { status: "running", isDead })] }),
+});
 const schemaOf = (kind: "behind" | "newer") => ({ basics: basics({ schema: { kind, version: 3, missing: 1 } }) });
 const paused = () => ({ pausedUntil: new Date(), state: trouble("source_unavailable", 8) });
 const gone = { error: new Error("no secret") };
@@ -72,6 +75,8 @@ test.each<[string, () => Facts, unknown[]]>([
   ["a run that has read nothing yet", () => ({ ...never(), state: running(null) }), [false, "no_good_run"]],
   ["a run that makes progress is not up to date", () => ({ ...never(), state: running(2.9) }), [true, "no_good_run"]],
   ["a run without progress is stuck", () => ({ ...never(), state: running(3.1) }), [false, "no_good_run"]],
+  ["a run of another process, before the first good one", () => other(false), [true, "no_good_run"]],
+  ["that run is dead", () => other(true), [false, "no_good_run"]],
   ["a late copy while a run makes progress", () => ({ lateAfterMs: MINUTE, state: running(1) }), [true, "stale"]],
   ["a newer schema", () => schemaOf("newer"), [false, "schema_newer"]],
   ["an older schema", () => schemaOf("behind"), [false, "schema_behind"]],
@@ -88,7 +93,7 @@ test.each<[string, () => Facts, unknown[]]>([
   ["a later good run ends the trouble", () => ({ state: trouble("unauthorized", 6) }), [true]],
   ["but not a wrong configuration", () => ({ state: trouble("configuration", 6) }), [true, "configuration"]],
   ["a pause that the service asked for", paused, [true, "retry_after", "source_unavailable"]],
-])("readiness: %s (fault 173)", async (_, facts, expected) => {
+])("readiness: %s (faults 173 and 383)", async (_, facts, expected) => {
   const { ready, reasons } = await readerOf(facts())();
   expect([ready, ...reasons.map(({ code }) => code)]).toEqual(expected);
 });
