@@ -1,5 +1,3 @@
-import { once } from "node:events";
-
 /** The part of an AbortSignal that waiting needs. Every AbortSignal has it. */
 export interface StopSignal {
   readonly aborted: boolean;
@@ -30,9 +28,9 @@ export function sleep(ms: number, signal: StopSignal): Promise<void> {
   });
 }
 
-/** Resolves when the signal is aborted. Does not keep the process alive. */
-export async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, "abort");
+/** Resolves when the signal is aborted. Keeps the process alive until then. */
+export async function aborted(signal: StopSignal): Promise<void> {
+  while (!signal.aborted) await sleep(MAX_TIMER_MS, signal).catch(() => {});
 }
 
 /** Settles like `work`, but rejects with the signal's reason as soon as the signal is aborted. */

@@ -1,4 +1,3 @@
-import { printableLines } from "./printable.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "./units.ts";
 
 /** Numbers, sizes and times for people. For the notation of the settings, such as `15m` and `512MiB`, see units.ts. */
@@ -85,11 +84,6 @@ export function formatInstant(at: Date): string {
 /** `2026-07-01T12:00:00Z (3 h ago)`; `never` for null. */
 export function formatMoment(at: Date | null, now: Date): string {
   return at === null ? "never" : `${formatInstant(at)} (${formatAgo(at, now)})`;
-}
-
-/** Indented JSON that is also safe on a terminal, because the escapes of `printable` are valid in JSON. */
-export function formatJson(value: unknown): string {
-  return printableLines(JSON.stringify(value, null, 2));
 }
 
 /**

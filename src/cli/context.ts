@@ -1,10 +1,9 @@
 import type { Readable } from "node:stream";
-import { aborted } from "../async.ts";
 import type { Environment } from "../config/readers.ts";
-import { formatJson } from "../format.ts";
 import { createLook, type Look } from "../output/look.ts";
 import { explainWords } from "../output/words.ts";
 import { wrapText } from "../output/wrap.ts";
+import { printableLines } from "../printable.ts";
 
 /** The part of the process that a command can use. */
 export interface Context {
@@ -58,9 +57,9 @@ export function outputWidth({ terminal }: Context): number {
   return terminal.isOut ? terminal.columns : Number.POSITIVE_INFINITY;
 }
 
-/** Prints data for programs to standard output. */
+/** Prints data for programs to standard output. The escapes of `printable` are valid in JSON. */
 export function printJson({ print }: Context, data: unknown): void {
-  print(formatJson(data));
+  print(printableLines(JSON.stringify(data, null, 2)));
 }
 
 /** Prints text for people to standard output. A terminal also gets line breaks between words, and the meanings of some. */
@@ -82,11 +81,3 @@ export function noteText({ terminal, note, mask }: Context, text: string): void 
 
 /** How text for people looks on standard output. */
 export const outputLook = ({ terminal }: Context): Look => createLook(terminal.isOut, terminal.isOutColored ?? false);
-
-/** Resolves at the first SIGHUP, SIGINT or SIGTERM, which is the normal end of a command that runs until it is stopped. */
-export async function waitForSignal({ stop }: Context): Promise<void> {
-  // A pending promise alone does not keep the process alive.
-  const timer = setInterval(() => {}, 2 ** 30);
-  await aborted(stop);
-  clearInterval(timer);
-}

@@ -1,6 +1,7 @@
+import { aborted } from "../async.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { openEmbedded } from "./connections.ts";
-import { type Context, printJson, printText, waitForSignal } from "./context.ts";
+import { type Context, printJson, printText } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 
 export const defineDb: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(db));
@@ -26,7 +27,7 @@ async function db(context: Context, { json }: JsonOptions): Promise<void> {
           "it is for trials: its OpenSSL is of 2018",
         ].join("\n"),
       );
-    await waitForSignal(context);
+    await aborted(context.stop);
   } finally {
     await embedded.stop();
   }

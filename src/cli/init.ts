@@ -78,8 +78,7 @@ async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: I
     names.filter((name) => !answers.has(name) && !environment[`${name}_FILE`]);
   const missing = missingOf(ASKED_NAMES);
   if (!isAsked) assertNone(missing);
-  const willBeAsked = (name: string) => isAsked && missing.some((asked) => asked === name);
-  const invalid = checkSettings(withAnswers(context, answers), (name) => !willBeAsked(name));
+  const invalid = checkSettings(withAnswers(context, answers), (name) => !missing.some((asked) => asked === name));
   if (invalid.length > 0) return printChecks(context, invalid, formatCheckLines);
   for (const { names, check } of STEPS) {
     let exitCode: number;

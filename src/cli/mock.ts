@@ -1,9 +1,10 @@
+import { aborted } from "../async.ts";
 import { UsageError } from "../errors.ts";
 import { formatLibraries } from "../format.ts";
 import { createOrganization } from "../mock/organization.ts";
 import { startMockService } from "../mock/server.ts";
 import { type DefineCommand, parseDurationOption, wholeNumberUpTo } from "./command.ts";
-import { type Context, printText, waitForSignal } from "./context.ts";
+import { type Context, printText } from "./context.ts";
 
 interface MockOptions {
   readonly port: number;
@@ -54,7 +55,7 @@ async function mock(context: Context, options: MockOptions): Promise<void> {
         "Ctrl-C stops it",
       ].join("\n"),
     );
-    await waitForSignal(context);
+    await aborted(context.stop);
   } finally {
     await service.stop();
   }

@@ -1,4 +1,3 @@
-import type { Hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { StopSignal } from "../async.ts";
 import { ContentError } from "../errors.ts";
@@ -110,16 +109,12 @@ async function readContent(
     rejects: [...metadata.value.rejects, ...list.rejects, ...paged].map(masked),
     items: list.items,
     present: list.present,
-    digest: digestOf(list.hash, metadata.value.bytes),
+    // With the length of one, so that moving a byte between the bodies changes the digest.
+    digest: list.hash.update(metadata.value.bytes).update(`\n${metadata.value.bytes.length}`).digest("hex"),
     sentAt: Math.min(...both.map(({ sentAt }) => sentAt)),
     date: dates.includes(null) ? null : Math.min(...dates.filter((date) => date !== null)),
     cachedMs: Math.max(...both.map(({ cachedMs }) => cachedMs)),
   };
-}
-
-/** Hashes both bodies plus the length of one, so that moving a byte between them changes the digest. */
-function digestOf(hash: Hash, bytes: Buffer): string {
-  return hash.update(bytes).update(`\n${bytes.length}`).digest("hex");
 }
 
 const percentEncode = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -39,12 +39,6 @@ const timeAndAge = (at: Date | null, now: Date) =>
 
 const MINUTE = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" } as const;
 
-/** `20 Nov 2026, 14:15 CET`. */
-function zonedTime(at: Date, timeZone: string): Html {
-  const text = at.toLocaleString("en-GB", { ...MINUTE, timeZone, timeZoneName: "short" });
-  return html`<time datetime="${at.toISOString()}">${text}</time>`;
-}
-
 function overallBadge({ ready, reasons }: WorkerStatus): StatusBadge {
   if (!ready) return { variant: "failed", label: "not ready" };
   if (reasons.length === 0) return { variant: "ok", label: "up to date" };
@@ -52,7 +46,10 @@ function overallBadge({ ready, reasons }: WorkerStatus): StatusBadge {
 }
 
 function formatCards({ nextRun, now, current, basics, figures }: WorkerStatus, timezone: string): Html[] {
-  const cards = [card("next run", zonedTime(nextRun, timezone), formatAgo(nextRun, now))];
+  // `20 Nov 2026, 14:15 CET`.
+  const due = nextRun.toLocaleString("en-GB", { ...MINUTE, timeZone: timezone, timeZoneName: "short" });
+  const time = html`<time datetime="${nextRun.toISOString()}">${due}</time>`;
+  const cards = [card("next run", time, formatAgo(nextRun, now))];
   if (current !== null) {
     const { id, startedAt, toRead, done } = current;
     const progress = toRead === null ? "listing" : `${formatCount(done)} of ${formatCount(toRead)}`;

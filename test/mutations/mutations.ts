@@ -81,7 +81,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   ],
   "src/service/client.ts": [
     ["one page counts as the whole listing", "nextPage === null ? null : ONE_PAGE", "null"],
-    ["the hash does not cover the metadata", "return hash.update(bytes).update(", "return hash.update("],
+    ["the hash does not cover the metadata", "list.hash.update(metadata.value.bytes).update(", "list.hash.update("],
     ["the later of two requests dates the read", "sentAt: Math.min(", "sentAt: Math.max(", "service/content-answers"],
   ],
   "src/db/store/save-listing.ts": [

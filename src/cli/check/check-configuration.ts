@@ -1,4 +1,4 @@
-import { type Config, type ConfigFor, type ConfigurationProblem, type Needs, parseConfig } from "../../config.ts";
+import { type ConfigFor, type ConfigurationProblem, type Needs, parseConfig } from "../../config.ts";
 import { EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
@@ -10,7 +10,9 @@ const CHECK = "configuration";
 /** One line for a valid configuration, otherwise one for each problem; and warnings. */
 export function checkConfiguration(context: Context): CheckLine[] {
   const { config, problems } = parseAll(context);
-  const lines = problems.length > 0 ? problems.map(problemLine) : [settingsLine(config)];
+  const details = config.given.map(({ name, text, source }) => `${name}=${text} (${source})`);
+  const settings = `${plural(details.length, "setting")} given, the others have their defaults`;
+  const lines = problems.length > 0 ? problems.map(problemLine) : [ok(CHECK, settings, details)];
   return [...lines, ...findDoubts(context).map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
 }
 
@@ -50,9 +52,4 @@ export function loadEssential<N extends Needs>(
 
 function problemLine({ name, problem, hint }: ConfigurationProblem): CheckLine {
   return fail(CHECK, EXIT.configuration, `${name} ${problem}`, hint);
-}
-
-function settingsLine({ given }: Config): CheckLine {
-  const details = given.map(({ name, text, source }) => `${name}=${text} (${source})`);
-  return ok(CHECK, `${plural(given.length, "setting")} given, the others have their defaults`, details);
 }

@@ -66,7 +66,9 @@ export async function get<T>(
     const toleratesThrottling = mayTolerate && waitedMs < maxThrottledMs;
     const history = { attemptsUsed, failures, toleratesThrottling, othersSucceeded };
     const decision = decideRetry(failure, history, context, Math.random());
-    const giveUpAt = () => (mayTolerate && asksToWait(failure) ? throttledUntil(context) : Number.POSITIVE_INFINITY);
+    // The service goes on asking for waits, without a success of any request.
+    const throttledSince = () => (mayTolerate && asksToWait(failure) ? limiter.throttledSince() : null);
+    const giveUpAt = () => (throttledSince() ?? Number.POSITIVE_INFINITY) + maxThrottledMs;
     if (decision.kind === "stop") return fail(performance.now() >= giveUpAt() ? "no_success" : decision.why);
     const { delayMs } = decision;
     onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
@@ -125,11 +127,6 @@ export function decideRetry(
   // Full jitter: any delay up to the doubling step, so that clients that failed together do not retry together.
   const backoffMs = random * Math.min(policy.maxBackoffMs, policy.backoffBaseMs * 2 ** history.failures);
   return { kind: "retry", delayMs: minDelayMs + backoffMs, counted };
-}
-
-/** When the run gives up if the service goes on asking for waits, without a success of any request. */
-function throttledUntil({ limiter, maxThrottledMs }: HttpContext): number {
-  return (limiter.throttledSince() ?? Number.POSITIVE_INFINITY) + maxThrottledMs;
 }
 
 /** Waits. Resolves with false if it is time to give up, which another request may postpone meanwhile. */

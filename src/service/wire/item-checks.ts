@@ -60,16 +60,12 @@ export function createListCheck(fields: FieldTable, what: string) {
   };
 }
 
-const PLACEHOLDER_FIELD = new RegExp(
+/** Finds a placeholder in a text that may be cut anywhere. */
+export const PLACEHOLDER_FIELD = new RegExp(
   [...Object.entries(LIST_FIELDS), ...Object.entries(SCENARIO_FIELDS)]
     .map(([name, type]) => `"${name}"\\s*:\\s*"${type}"`)
     .join("|"),
 );
-
-/** True if the text has a placeholder. The text may be cut anywhere. */
-export function hasPlaceholder(text: string): boolean {
-  return PLACEHOLDER_FIELD.test(text);
-}
 
 /** Why an item cannot be stored. */
 export type ItemError = Pick<Reject, "code" | "path" | "reason">;

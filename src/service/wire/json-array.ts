@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { EXCERPT_BYTES, hasPlaceholder, InvalidResponse, MAX_ITEM_BYTES, MOCK_ADVICE } from "./item-checks.ts";
+import { EXCERPT_BYTES, InvalidResponse, MAX_ITEM_BYTES, MOCK_ADVICE, PLACEHOLDER_FIELD } from "./item-checks.ts";
 import { isPlainText } from "./storable-json.ts";
 
 const QUOTE = 0x22;
@@ -74,7 +74,7 @@ export interface ListItem {
 const SNIFF_BYTES = 4096;
 
 function notAList(head: string): InvalidResponse {
-  const advice = hasPlaceholder(head) ? `: ${MOCK_ADVICE}` : "";
+  const advice = PLACEHOLDER_FIELD.test(head) ? `: ${MOCK_ADVICE}` : "";
   return new InvalidResponse(`${describeResponse(head)} where a list belongs${advice}`);
 }
 

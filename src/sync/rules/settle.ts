@@ -1,14 +1,6 @@
 import { spreadOf } from "../../key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../model.ts";
-import {
-  latestInstant,
-  MAX_PRECISION_MS,
-  type ParsedDate,
-  parseDate,
-  precisionOf,
-  sameMoment,
-  UTC,
-} from "../../parse-values.ts";
+import { latestInstant, MAX_PRECISION_MS, parseDate, precisionOf, sameMoment, UTC } from "../../parse-values.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../units.ts";
 
 /** For clocks that are a little off, and for services whose listing runs a little ahead of their content. */
@@ -125,11 +117,8 @@ function wentBack({ listedText, previousText }: Sighting): boolean {
   if (previousText === null || previousText === listedText) return false;
   const before = parseDate(previousText, UTC);
   const after = parseDate(listedText ?? "", UTC);
-  return before === null || after === null || before.zoned !== after.zoned || isLater(before, after);
-}
-
-function isLater(a: ParsedDate, b: ParsedDate): boolean {
-  return a.at > b.at || (a.at === b.at && a.micros > b.micros);
+  if (before === null || after === null || before.zoned !== after.zoned) return true;
+  return before.at > after.at || (before.at === after.at && before.micros > after.micros);
 }
 
 /** Whether a read must not settle its date: a cache may have answered, or the metadata has another date. */
