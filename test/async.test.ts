@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { aborted, concurrently, sleep, startTimer, unlessAborted, withTimeout } from "../src/async.ts";
+import { concurrently, sleep, startTimer, unlessAborted, withTimeout } from "../src/async.ts";
 
 const never = new AbortController().signal;
 const pending = new Promise<never>(() => {});
@@ -35,14 +35,6 @@ test("a timer has a delay that no version of Node.js changes or warns of (fault 
   onTestFinished(() => started.mockRestore());
   for (const ms of [-4_024.9, 0, 250, 2 ** 40]) clearTimeout(startTimer(() => {}, ms));
   expect(started.mock.calls.map(([, ms]) => ms)).toEqual([0, 0, 250, 2 ** 31 - 1]);
-});
-
-test("aborted resolves when the signal is aborted, and at once if it is already", async () => {
-  const stop = new AbortController();
-  const done = aborted(stop.signal);
-  stop.abort();
-  await expect(done).resolves.toBeUndefined();
-  await expect(aborted(stop.signal)).resolves.toBeUndefined();
 });
 
 test("unlessAborted returns the result, or rejects with the reason of the signal", async () => {

@@ -53,9 +53,8 @@ test("a certificate of the authority that NODE_EXTRA_CA_CERTS names is accepted 
 
 test("a program that cannot open all its files ends and names the limit (fault 376)", async () => {
   const limited = ["-c", 'ulimit -n 32; exec "$0" "$@"', process.execPath, MAIN, "sync"];
-  const { code, stderr } = await startProgram("sh", limited, {}, { patienceMs: 10_000 }).ended;
-  expect(code).toBe(78);
-  expect(stderr).toMatch(/^simcat: raise the limit \(ulimit -n\) \(EMFILE: too many open files.*\)\n$/);
+  const stderr = expect.stringMatching(/^simcat: raise the limit \(ulimit -n\) \(EMFILE: too many open files.*\)\n$/);
+  expect(await startProgram("sh", limited, {}, { patienceMs: 10_000 }).ended).toMatchObject({ code: 78, stderr });
 });
 
 test("a run that can open too few connections ends at once and names the limit (fault 25)", async () => {

@@ -574,18 +574,13 @@ test("counts what agrees as of the second look (fault 347)", async () => {
 
 const withoutTime = (stdout: string) => stdout.replace(/\([\d.]+ m?s\)/, "(… s)");
 
-type VerifyJson = ReturnType<typeof toVerifyJson>;
-
 /** Compares both sides. Nothing is asked twice unless the test wants it. */
 const verify = ({ call }: Fixture, args: readonly string[] = [], more: Readonly<Record<string, string>> = {}) =>
   call(["verify", ...args], { SIMCAT_MAX_RETRIES: "0", ...more });
 
-async function verifyJson(
-  made: Fixture,
-  args: readonly string[] = [],
-): Promise<{ code: number | null; out: VerifyJson }> {
+async function verifyJson(made: Fixture, args: readonly string[] = []) {
   const { code, stdout } = await verify(made, ["--json", ...args]);
-  return { code, out: JSON.parse(stdout) };
+  return { code, out: JSON.parse(stdout) as ReturnType<typeof toVerifyJson> };
 }
 
 test.each([

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { ConfigurationError } from "../../src/errors.ts";
 import { type HttpSettings, openHttpServer, type Routes } from "../../src/worker/http-server.ts";
@@ -69,9 +70,7 @@ async function askAs(host: string, url: string, path = "/"): Promise<{ status: n
   const asking = request(`${url.replace("0.0.0.0", "127.0.0.1")}${path}`, { headers: { host } });
   asking.end();
   const [response] = await once(asking, "response");
-  let body = "";
-  for await (const chunk of response) body += chunk;
-  return { status: response.statusCode, body };
+  return { status: response.statusCode, body: await text(response) };
 }
 
 test.each(["127.0.0.1", "localhost", "::1", "0.0.0.0"])(
@@ -110,7 +109,5 @@ test("answers an HTTP/1.0 request without a Host header", async () => {
   const { url } = await serve();
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   socket.write("GET / HTTP/1.0\r\n\r\n");
-  let answer = "";
-  for await (const chunk of socket) answer += chunk;
-  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
 });
