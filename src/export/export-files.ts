@@ -75,6 +75,8 @@ function removeAbandoned(directory: string): void {
   for (const name of fs.readdirSync(directory)) {
     if (!/^\.simcat-[\da-f-]{36}\.tmp$/.test(name)) continue;
     const path = join(directory, name);
-    if (Date.now() - fs.statSync(path).mtimeMs > DAY_MS) fs.rmSync(path, { recursive: true, force: true });
+    // Another export may have removed it.
+    const found = fs.statSync(path, { throwIfNoEntry: false });
+    if (found && Date.now() - found.mtimeMs > DAY_MS) fs.rmSync(path, { recursive: true, force: true });
   }
 }
