@@ -71,7 +71,7 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
   ],
   [["simcat", "explain", "ann/two\\ w"], ["ann/two words, (é) '"]],
   [["simcat", "explain", "zoe/l"], ["zoe/last"]],
-  // The faults 273 and 274.
+  // Those of fault 273.
   [["simcat", "explain", "zoe/É"], ["zoe/Été nu"]],
   [["simcat", "explain", '"zoe/l'], ["zoe/last"]],
 ];

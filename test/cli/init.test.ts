@@ -97,7 +97,7 @@ describe("without a terminal", () => {
     expect(() => statSync(file())).toThrow("ENOENT");
   });
 
-  test("changes an existing file only with --force, and then replaces both forms of a secret (fault 378)", async () => {
+  test("changes an existing file only with --force, and then replaces both forms of a secret (fault 224)", async () => {
     const before =
       "# ours\nSIMCAT_CONCURRENCY=4\nexport SIMCAT_API_KEY=old-key-of-ours\nDATABASE_URL='postgres://old'\n" +
       "SIMCAT_API_KEY_FILE=/nowhere/key\nDATABASE_URL_FILE=/nowhere/url\n";

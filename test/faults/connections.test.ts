@@ -51,7 +51,7 @@ test("a certificate of the authority that NODE_EXTRA_CA_CERTS names is accepted 
   expect(asked()).toHaveLength(3);
 });
 
-test("a program that cannot open all its files ends and names the limit (fault 376)", async () => {
+test("a program that cannot open all its files ends and names the limit (fault 25)", async () => {
   const limited = ["-c", 'ulimit -n 32; exec "$0" "$@"', process.execPath, MAIN, "sync"];
   const stderr = expect.stringMatching(/^simcat: raise the limit \(ulimit -n\) \(EMFILE: too many open files.*\)\n$/);
   expect(await startProgram("sh", limited, {}, { patienceMs: 10_000 }).ended).toMatchObject({ code: 78, stderr });

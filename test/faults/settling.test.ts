@@ -184,7 +184,7 @@ test("content is read in full within SIMCAT_FULL_EVERY, and undated changes are 
   expect(await readBy(made)).toEqual([]);
 });
 
-test("an undated change counts too if the rows stay as they were (faults 352 and 381)", async () => {
+test("an undated change counts too if the rows stay as they were (fault 352)", async () => {
   const ids = Array.from({ length: 12 }, (_, at) => at + 1);
   const made = await fixture([
     library("alice", "shorter", { scenarios: ids }),

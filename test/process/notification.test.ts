@@ -146,7 +146,7 @@ test("sends the user and the password of the URL as Basic authorization, as curl
   expect(stderr).not.toContain("notification_failed");
 });
 
-test("goes through the proxy of a .env, but not to loopback; no signal ends an attempt (faults 228, 375)", async () => {
+test("goes through the proxy of a .env, but not to loopback; no signal ends an attempt (fault 228)", async () => {
   const asked: (string | undefined)[] = [];
   const proxy = createServer((request, response) => {
     asked.push(request.url);
@@ -186,7 +186,7 @@ test("the worker sends a message about runs that fail or cannot begin, once", as
   expect(messages()).toMatchObject([{ good: false, status: "unauthorized" }]);
 });
 
-test("the worker's message about a wrong configuration says so, and is sent in spite of SIGTERM (faults 349, 375)", async () => {
+test("the worker's message about a wrong configuration says so, and is sent in spite of SIGTERM (faults 228, 349)", async () => {
   const { url, messages } = await hook(500, 200);
   const file = join(temporaryDirectory(), "key");
   writeFileSync(file, API_KEY);

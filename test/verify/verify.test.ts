@@ -213,7 +213,7 @@ describe("a library that differs", () => {
     });
   });
 
-  test("is reported although the second look fails (fault 377)", async () => {
+  test("is reported although the second look fails (fault 347)", async () => {
     const sides = await stored([library("o", "a", { scenarios: [1] }), library("o", "b")]);
     await sides.query("UPDATE simcat.scenarios SET description = 'x'");
     sides.service.script([{ ...always({ operation: "listing" }, status(503)), skip: 1 }]);
