@@ -6,7 +6,7 @@ import { type Connection, oneRow, type Pool } from "./connect.ts";
 import { HISTORY_BEGAN_AT } from "./history-start.ts";
 import { acquireLease } from "./lease.ts";
 import { SYNC_LEASE } from "./lease-names.ts";
-import { readSnapshot } from "./transaction.ts";
+import { readSnapshot, withTransaction } from "./transaction.ts";
 
 /**
  * The rows of a table `t` that are old by themselves; $1 is the cutoff. All rows of an old library but its events are old too. The versions of a
@@ -135,14 +135,14 @@ export async function pruneUnderLease(
   const afterLostCommit = (first: PrunedRows, last: PrunedRows) => (sumOf(first) > sumOf(last) ? first : last);
   /** @returns how many rows this transaction deleted */
   const execute = async (statement: string, byKey: boolean) => {
-    stop.throwIfAborted();
-    const options = { operation: "deleting old rows", byKey, afterLostCommit };
-    const deleted = await lease.write(options, async (connection) => {
+    const options = { operation: "deleting old rows", byKey, afterLostCommit, fence: lease };
+    const work = async (connection: Connection) => {
       const rows = { ...NOTHING_PRUNED, ...oneRow(await connection.query<Partial<PrunedRows>>(statement, [cutoff])) };
       const versions = [rows.libraries + rows.library_history, rows.scenarios + rows.scenario_history];
       if (deletesHistory(rows)) await connection.query(RECORD_PRUNE, [cutoff, ...versions, events]);
       return rows;
-    });
+    };
+    const deleted = await withTransaction(pool, options, work, stop);
     for (const table of TABLES) pruned[table] += deleted[table];
     onProgress(sumOf(pruned));
     return sumOf(deleted);

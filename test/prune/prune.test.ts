@@ -3,6 +3,7 @@ import { countPrunable, type PrunedRows, pruneUnderLease } from "../../src/db/pr
 import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
 import { readSnapshot } from "../../src/db/transaction.ts";
 import { LostLeaseError } from "../../src/errors.ts";
+import { holdLocks, untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts";
 import { addRows } from "../reporting/stored-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -112,7 +113,7 @@ test("deletes rows in several transactions, and no other rows", async () => {
   expect(await countRows(database)).toEqual({ libraries: 1, scenarios: 20_000, scenario_history: 1 });
 });
 
-test("an interrupted prune leaves whole libraries, and the next one finishes the work", async () => {
+test("an interrupted prune waits for no lock again and leaves whole libraries; the next one goes on (fault 357)", async () => {
   const names = Array.from({ length: 51 }, (_, at) => String(at));
   for (const name of names) await insertBookmark(database, name);
   const libraries = names.map((library_name) => ({ ...PAST, library_name, removed_at: OLD }));
@@ -121,8 +122,13 @@ test("an interrupted prune leaves whole libraries, and the next one finishes the
     [1, 2].map((scenario_id) => ({ ...PAST, library_name, scenario_id })),
   );
   await addRows(database, "scenarios", scenarios);
+  const locked = new AbortController();
   const stop = new AbortController();
 
+  const blocker = await holdLocks(database, "LOCK TABLE simcat.libraries IN SHARE MODE");
+  void untilSession(database.query, WAITS_FOR_LOCK).then(() => locked.abort(new Error("locked")));
+  await expect(pruneUntil(database, locked.signal, () => {})).rejects.toThrow("locked");
+  await blocker.query("ROLLBACK");
   await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
   const left = { libraries: 1, scenarios: 2, library_sync: 1 };
   expect(await countRows(database)).toEqual(left);
