@@ -42,7 +42,7 @@ export async function printNames(context: Context, option: keyof typeof SELECTS,
       ) AS offered; ROLLBACK`);
     const results: unknown = await withTimeout(answer, NAMES_WITHIN_MS)
       .catch((error) => Promise.reject(databaseError("reading the names", error)))
-      .finally(() => void pool.end());
+      .finally(() => pool.closing.abort());
     if (results === "timeout") return EXIT.database_failed;
     // The driver returns the result of each statement.
     const [names] = (results as QueryResult<{ names: string | null }>[]).slice(-2);

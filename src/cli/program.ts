@@ -147,8 +147,7 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
   try {
     // SQL that begins with a comment is not an option.
     const words = argv.map((word) => (/^--(?:\s|[^=\n]*\n)/.test(word) ? ` ${word}` : word));
-    if (argv.length > 0) await program.parseAsync(words, { from: "user" });
-    else program.help({ error: true });
+    await program.parseAsync(words, { from: "user" });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

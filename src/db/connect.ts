@@ -1,4 +1,6 @@
 /** Connections to Postgres, and repetitions while it does not answer. All queries are SQL texts. */
+import { Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
 import pg from "pg";
 import { sleep, startTimer, unlessAborted, withTimeout } from "../async.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -50,6 +52,8 @@ const withFullVerification = (url: string) =>
 
 /** A connection pool that keeps the errors of closed connections and announces waits. */
 export class Pool extends pg.Pool {
+  /** Aborted to close all connections at once. `end` waits for the server's answers. */
+  readonly closing = new AbortController();
   readonly onWait: (wait: Wait) => void;
   readonly slowAfterMs: number | undefined;
   #isOutageAnnounced = false;
@@ -69,6 +73,7 @@ export class Pool extends pg.Pool {
       application_name: "simcat",
       types,
     });
+    this.options.stream = () => addAbortSignal(this.closing.signal, new Socket());
     this.onWait = onWait;
     this.slowAfterMs = slowAfterMs;
     // Emitted when the server closes an idle connection; the next query opens another one.
@@ -121,6 +126,7 @@ export async function connect(url: string, options: ConnectOptions, signal: Abor
       { hint: "create one with ENCODING 'UTF8'" },
     );
   } catch (error) {
+    pool.closing.abort();
     await disconnect(pool);
     signal.throwIfAborted();
     throw error instanceof ConfigurationError ? error : databaseError("connecting to the database", error);
@@ -142,6 +148,7 @@ export function oneRow<Row>({ rows: [row] }: { readonly rows: readonly Row[] }):
 /** Closes the pool. Waits at most two seconds for connections on which the server no longer answers. */
 export async function disconnect(pool: Pool): Promise<void> {
   await withTimeout(pool.end(), CLOSE_MS);
+  pool.closing.abort();
 }
 
 /** In milliseconds: long enough for a server to restart. */

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { expect, type Mock, onTestFinished, test, vi } from "vitest";
+import { expect, type Mock, test, vi } from "vitest";
 import { checkDatabase } from "../../src/cli/check/check-database.ts";
 import { checkService } from "../../src/cli/check/check-service.ts";
 import type { Context } from "../../src/cli/context.ts";
@@ -8,11 +8,6 @@ import { createContext, type Environment } from "../support/call-cli.ts";
 import { listen } from "../support/listen.ts";
 
 const TERMINAL = { isOut: false, isErr: true, columns: 80, rows: 24 };
-
-/** The port of a server that accepts connections and never answers. */
-function listenSilently(): Promise<number> {
-  return listen(createServer((socket) => void onTestFinished(() => void socket.destroy())));
-}
 
 /** Runs a command on a terminal until it has shown that it waits, and then stops it. */
 async function stopWaiting(
@@ -34,14 +29,14 @@ test.each([
   ["simcat", (context: Context) => status(context, { json: false }), "waiting for the database: no answer yet"],
   ["check", checkDatabase, "waiting for the database: asking the database, 1.0 s so far"],
 ])("a terminal shows a line while %s waits for the database (fault 96)", async (_, run, line) => {
-  const environment = { DATABASE_URL: `postgres://user@127.0.0.1:${await listenSilently()}/db` };
+  const environment = { DATABASE_URL: `postgres://user@127.0.0.1:${await listen(createServer())}/db` };
   const { note, draw } = await stopWaiting(environment, run, ({ note }) => expect(note).toHaveBeenCalled());
   expect(note.mock.calls).toEqual([[line]]);
   expect(draw.mock.calls).toEqual([["\r\x1b[K"]]);
 });
 
 test("a terminal shows a line while simcat waits for the service (fault 149)", async () => {
-  const url = `http://127.0.0.1:${await listenSilently()}/`;
+  const url = `http://127.0.0.1:${await listen(createServer())}/`;
   const environment = { SIMCAT_BASE_URL: url, SIMCAT_API_KEY: "a-key-of-16-chars" };
   const wait = expect.stringMatching(/^\rwaiting for the service: no complete answer for \d\.\d s/);
   const { draw } = await stopWaiting(environment, checkService, ({ draw }) => expect(draw).toHaveBeenCalledWith(wait));
