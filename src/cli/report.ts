@@ -15,7 +15,10 @@ import {
 import { withDatabase } from "./connections.ts";
 import { type Context, printJson, printResult } from "./context.ts";
 import { loadSettings } from "./settings.ts";
-import { STANDARD_OUTPUT, writeOutput } from "./write-output.ts";
+import { writeOutput } from "./write-output.ts";
+
+/** Not opened, because a socket cannot be opened by its path, and a file would be replaced. */
+const STANDARD_OUTPUT = "/dev/stdout";
 
 interface ReportOptions extends JsonOptions {
   readonly out: string;
@@ -45,15 +48,18 @@ export async function report(context: Context, { out, since, title, owner, json 
   const { page, findings } = formatReport(rows, context.version, config.baseUrl?.host ?? null, title ?? null);
   const file = out === "-" ? STANDARD_OUTPUT : resolve(out);
   const bytes = Buffer.from(page, "utf8");
-  await writeOutput(file, bytes, context.stop).catch((error) => {
-    context.stop.throwIfAborted();
-    const hint = "choose another place with --out";
-    throw new UsageError(`the report cannot be written to ${file}: ${fileErrorReason(error)}`, { hint, cause: error });
-  });
+  const isPrinted = file === STANDARD_OUTPUT;
+  if (isPrinted) context.print(page.trimEnd());
+  else
+    await writeOutput(file, bytes, context.stop).catch((error) => {
+      context.stop.throwIfAborted();
+      const problem = `the report cannot be written to ${file}: ${fileErrorReason(error)}`;
+      throw new UsageError(problem, { hint: "choose another place with --out", cause: error });
+    });
   // Standard output contains only the page if the page was written there.
   const { draw, terminal } = context;
   const beside = { print: (text: string) => draw(`${text}\n`), terminal: { ...terminal, isOut: terminal.isErr } };
-  const target = file === STANDARD_OUTPUT ? { ...context, ...beside } : context;
+  const target = isPrinted ? { ...context, ...beside } : context;
   if (json) {
     const times = { at: rows.now.toISOString(), since: rows.since.toISOString() };
     printJson(target, { file, bytes: bytes.length, ...times, owners: scope.owners, findings });

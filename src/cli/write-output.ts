@@ -6,15 +6,11 @@ import { sleep } from "../async.ts";
 import { hasErrorCode } from "../errors.ts";
 import { FULL_PIPE_PAUSE_MS, writeNow } from "./standard-stream.ts";
 
-/** Not opened, because a socket cannot be opened by its path, and a file would be replaced. */
-export const STANDARD_OUTPUT = "/dev/stdout";
-
 /**
- * Writes to the file at a path. An existing file is replaced atomically and keeps its mode; a link to it stays. A device, a pipe or
- * standard output is written to.
+ * Writes to the file at a path. An existing file is replaced atomically and keeps its mode; a link to it stays. A device or a pipe
+ * is written to.
  */
 export async function writeOutput(path: string, bytes: Buffer, signal: AbortSignal): Promise<void> {
-  if (path === STANDARD_OUTPUT) return writeAll(1, bytes, signal);
   const found = await fs.stat(path).catch((error: unknown) => {
     if (hasErrorCode(error, "ENOENT")) return null;
     throw error;
@@ -26,7 +22,12 @@ export async function writeOutput(path: string, bytes: Buffer, signal: AbortSign
   // A pipe that nothing reads is an error instead of a wait that cannot be interrupted.
   const { O_WRONLY, O_CREAT, O_NONBLOCK, O_NOCTTY } = constants;
   const handle = await fs.open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY, 0o644);
-  await writeAll(handle.fd, bytes, signal).finally(() => handle.close());
+  try {
+    let remaining = writeNow(handle.fd, bytes);
+    for (; remaining.length > 0; remaining = writeNow(handle.fd, remaining)) await sleep(FULL_PIPE_PAUSE_MS, signal);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Replaces a file atomically, or creates it. */
@@ -39,13 +40,5 @@ export async function replaceFile(file: string, bytes: Buffer, mode: number): Pr
   } catch (error) {
     await fs.rm(temporary, { force: true });
     throw error;
-  }
-}
-
-async function writeAll(descriptor: number, bytes: Buffer, signal: AbortSignal): Promise<void> {
-  let remaining = writeNow(descriptor, bytes);
-  while (remaining.length > 0) {
-    await sleep(FULL_PIPE_PAUSE_MS, signal);
-    remaining = writeNow(descriptor, remaining);
   }
 }
