@@ -12,7 +12,7 @@ const NEEDED = { SIMCAT_BASE_URL: "https://api.example.com/v1/", SIMCAT_API_KEY:
 
 const directory = temporaryDirectory(afterAll);
 
-function file(name: string, content: string): string {
+function file(name: string, content: string | Buffer): string {
   writeFileSync(join(directory, name), content);
   return join(directory, name);
 }
@@ -280,7 +280,7 @@ test("the environment overrides .env, even with an empty value or a secret's fil
   expect(readEnvironment(fromFile, directory).environment).toEqual(fromFile);
 });
 
-test("ignores a missing .env, and reports one that cannot be read, or a link to nothing (fault 379)", () => {
+test("ignores a missing .env, and reports one that is no readable UTF-8, or a link to nothing (faults 224, 379)", () => {
   expect(readEnvironment({ A: "1" }, join(directory, "missing")).environment).toEqual({ A: "1" });
   const unreadable = join(directory, "unreadable");
   mkdirSync(join(unreadable, ".env"), { recursive: true });
@@ -288,6 +288,8 @@ test("ignores a missing .env, and reports one that cannot be read, or a link to 
   rmdirSync(join(unreadable, ".env"));
   symlinkSync("/nowhere", join(unreadable, ".env"));
   expect(() => readEnvironment({}, unreadable)).toThrow(/\.env cannot be read \(ENOENT\)/);
+  file(".env", Buffer.from("SIMCAT_DEFAULT_OWNER=Müller\n", "latin1"));
+  expect(() => readEnvironment({}, directory)).toThrow("UTF-8");
 });
 
 test("the texts of given settings are kept with their sources, and without secrets (fault 104)", () => {

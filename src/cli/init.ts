@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -148,7 +147,8 @@ async function ask({ draw, stop }: Context, name: Asked): Promise<string> {
 
 /** Replaces these settings in the file, or creates it. Only its owner can read it. */
 async function saveSettings(path: string, answers: ReadonlyMap<Answered, string>): Promise<void> {
-  const before = existsSync(path) ? readExisting(path) : "";
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  const before = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
   const kept = before.replace(ASSIGNMENT, (text, name) => (answers.has(name) ? "" : text)).trimEnd();
   const given = [...answers].filter(([, value]) => value !== "");
   const lines = [...(kept === "" ? [] : [kept]), ...given.map(([name, value]) => `${name}=${quote(name, value)}`)];
@@ -164,13 +164,6 @@ async function saveSettings(path: string, answers: ReadonlyMap<Answered, string>
   await replaceFile(target, Buffer.from(text), 0o600).catch((error: unknown) => {
     throw new UsageError(`${path} cannot be written: ${fileErrorReason(error)}`, { cause: error });
   });
-}
-
-/** The text of the file, without a byte order mark. @throws UsageError if it is not UTF-8, because decoding would change it */
-function readExisting(path: string): string {
-  const bytes = readFileSync(path);
-  if (!isUtf8(bytes)) throw new UsageError(`${path} was not changed: it is not UTF-8`, { hint: "edit it by hand" });
-  return new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
 }
 
 /** An assignment with its value, which has several lines if it is quoted. */

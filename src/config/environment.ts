@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { platform } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { ConfigurationError, hasErrorCode, toError } from "../errors.ts";
 import { environmentSecrets } from "../secrets.ts";
@@ -21,18 +21,18 @@ export function readEnvironment(processEnvironment: Environment, directory: stri
   return {
     environment: { ...Object.fromEntries(entries), ...processEnvironment },
     dotenv: new Set(entries.map(([name]) => name)),
-    exposedDotenv: environmentSecrets(values).length > 0 && isShared(path) ? path : undefined,
+    exposedDotenv: environmentSecrets(values).length > 0 && isShared(path) ? resolve(path) : undefined,
   };
 }
 
 function readDotenv(path: string): Environment {
   try {
-    return parseEnv(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+    return parseEnv(new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path)));
   } catch (cause) {
     // A link whose target is missing exists.
     if (hasErrorCode(cause, "ENOENT", "ENOTDIR") && !lstatSync(path, { throwIfNoEntry: false })) return {};
-    throw new ConfigurationError(`${path} cannot be read (${errnoOf(cause)})`, {
-      hint: "make it readable, or move it",
+    throw new ConfigurationError(`${resolve(path)} cannot be read (${errnoOf(cause)})`, {
+      hint: "make it readable text in UTF-8, or move it",
       cause,
     });
   }
