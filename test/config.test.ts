@@ -102,7 +102,7 @@ test.each<[name: string, field: keyof Config, good: Read, bad: readonly string[]
     "SIMCAT_HTTP_ALLOWED_HOSTS",
     "httpAllowedHosts",
     { simcat: ["simcat"], "simcat, a.example.com": ["simcat", "a.example.com"] },
-    ["simcat:9464", "http://simcat", "a b", "a,,b"],
+    ["simcat:9464", "http://simcat", "a b", "a,,b", "*.example.com"],
   ],
   ["SIMCAT_AUTO_MIGRATE", "autoMigrate", flag, ["1", "yes", "TRUE"]],
   ["SIMCAT_ALLOW_HTTP", "allowHttp", flag, ["1"]],

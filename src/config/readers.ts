@@ -133,7 +133,7 @@ export function hostNameOf(host: string): string | null {
 /** Host names without ports, separated by commas. */
 export const hostNames: Reader<readonly string[]> = (text) => {
   const names = text.split(",").map((name) => name.trim());
-  const isName = (name: string) => hostNameOf(name) !== null && !/:\d*$/.test(name);
+  const isName = (name: string) => hostNameOf(name) !== null && !/:\d*$|\*/.test(name);
   if (names.every(isName)) return names;
   return reject(text, "host names without ports, separated by commas, such as simcat.example.com,simcat");
 };
