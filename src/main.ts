@@ -185,7 +185,7 @@ async function main(args: readonly string[]): Promise<number> {
       context.print(context.build);
       return EXIT.ok;
     }
-    context = { ...context, ...readEnvironment(process.env, process.cwd()) };
+    context = { ...context, ...readEnvironment(process.env, ".") };
     hide(environmentSecrets(context.environment));
     const [command, option, word] = args;
     if (command === "completion" && (option === "--owner" || option === "--library"))

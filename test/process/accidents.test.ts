@@ -61,11 +61,11 @@ const hasTools = isRoot && ["setpriv", "unshare"].every((name) => findProgram(na
 const project = hasTools ? readableProject() : "";
 
 test.skipIf(!hasTools)(
-  "sync, backfill and status work on a read-only root, as any user, without HOME (fault 68)",
+  "sync, backfill and status work on a read-only root, as any user, without HOME or working directory (fault 68)",
   async () => {
     const { environment, query, service } = await fixture(numbered(20));
     const main = join(project, "dist/main.js");
-    const script = `mount --make-rprivate / && mount -o remount,bind,ro / && exec setpriv --reuid 54321 --regid 54321 --clear-groups "$@"`;
+    const script = `gone=$(mktemp -d) && chmod 755 "$gone" && cd "$gone" && rmdir "$gone" && mount --make-rprivate / && mount -o remount,bind,ro / && exec setpriv --reuid 54321 --regid 54321 --clear-groups "$@"`;
     const own = ["if touch /tmp/simcat-probe 2>/dev/null; then echo writable; exit 99; fi", `exec "$@"`].join("\n");
 
     for (const command of ["sync", "backfill", "status"]) {
