@@ -1,3 +1,4 @@
+import { unlessAborted } from "../async.ts";
 import { DatabaseError, LostLeaseError } from "../errors.ts";
 import { formatElapsed } from "../format.ts";
 import { ANSWER_MS, type Connection, type Pool, type RetryOptions, retryTransient, within } from "./connect.ts";
@@ -138,7 +139,7 @@ export async function withTransaction<T>(
 }
 
 /**
- * Runs several queries on one snapshot; they cannot write.
+ * Runs several queries on one snapshot; they cannot write, so an aborted signal ends them at once.
  * @throws DatabaseError if the database refuses or cannot be reached
  */
 export async function readSnapshot<T>(
@@ -147,7 +148,7 @@ export async function readSnapshot<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  return withTransaction(pool, { operation, snapshot: true }, work, signal);
+  return unlessAborted(withTransaction(pool, { operation, snapshot: true }, work, signal), signal);
 }
 
 /** The statements that begin each transaction. All settings are local, because a pooler refuses others. */

@@ -202,12 +202,3 @@ describe("on a terminal", () => {
     expect(readFileSync(file(), "utf8")).toBe(`SIMCAT_BASE_URL=${baseUrl}\nSIMCAT_API_KEY=${KEY}\n`);
   });
 });
-
-test("--force does not change a file that is not UTF-8 (fault 224)", async () => {
-  const bytes = Buffer.from("OTHER=é\n", "latin1");
-  writeFileSync(file(), bytes);
-  const args = [MAIN, "init", ...options(), "--force"];
-  const { code } = await startProgram(process.execPath, args, PRETTY, { cwd: directory }).ended;
-  expect(code).toBe(78);
-  expect(readFileSync(file())).toEqual(bytes);
-});

@@ -1,13 +1,14 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
-import { connect, disconnect, Pool } from "../../src/db/connect.ts";
-import { withTransaction } from "../../src/db/transaction.ts";
+import { type Connection, connect, disconnect, Pool } from "../../src/db/connect.ts";
+import { readSnapshot, withTransaction } from "../../src/db/transaction.ts";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { createContext } from "../support/call-cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
 import { changeAll, library, NEWER, numbered, scenario } from "../support/organization.ts";
+import { openPool } from "../support/pool.ts";
 import { createTrigger } from "../support/trigger.ts";
 import { startPostgresProxy } from "./proxy.ts";
 import { createRole } from "./roles.ts";
@@ -107,6 +108,13 @@ test("a slow transaction is announced, but not a silent one", async () => {
   expect(waits).toEqual([]);
   await wait("reading", false);
   expect(waits).toEqual(["waiting for the database: reading, 50 ms so far"]);
+});
+
+test("a read ends as soon as its signal is aborted (fault 358)", async () => {
+  const { database } = await fixture([]);
+  const sleep = (connection: Connection) => connection.query("SELECT pg_sleep(20)");
+  const reading = readSnapshot(await openPool(database), "reading", sleep, AbortSignal.timeout(100));
+  await expect(reading).rejects.toThrow("aborted due to timeout");
 });
 
 test("a terminal shows a line after a second of a lock, and later who holds it (fault 199)", async () => {

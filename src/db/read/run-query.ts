@@ -3,7 +3,7 @@ import { UsageError } from "../../errors.ts";
 import { formatLimit } from "../../format.ts";
 import type { Connection, Pool } from "../connect.ts";
 import { asDatabaseError, isConnectionLost, isContention } from "../db-errors.ts";
-import { readSnapshot, TAKE_READER_RIGHTS } from "../transaction.ts";
+import { TAKE_READER_RIGHTS, withTransaction } from "../transaction.ts";
 import { cancelOnAbort, streamRows } from "./stream-rows.ts";
 
 /** A column of an answer. Its values are texts. */
@@ -61,7 +61,7 @@ export async function runQuery(pool: Pool, question: Question, signal: AbortSign
       })
       .finally(() => connection.off("notice", hear));
   };
-  const fields = await readSnapshot(pool, operation ?? OPERATION, read, signal);
+  const fields = await withTransaction(pool, { operation: operation ?? OPERATION, snapshot: true }, read, signal);
   if (fields.length === 0) throw new UsageError("the statement returns no rows", { hint: "write a SELECT" });
   printerOf(fields).end();
 }
