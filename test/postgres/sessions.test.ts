@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
 import { type Connection, connect, disconnect, Pool } from "../../src/db/connect.ts";
+import { cancelOnAbort } from "../../src/db/read/stream-rows.ts";
 import { readSnapshot, withTransaction } from "../../src/db/transaction.ts";
 import { gateAfter } from "../process/gate.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
@@ -113,8 +114,14 @@ test("a slow transaction is announced, but not a silent one", async () => {
 test("a read ends as soon as its signal is aborted (fault 358)", async () => {
   const { database } = await fixture([]);
   const sleep = (connection: Connection) => connection.query("SELECT pg_sleep(20)");
-  const reading = readSnapshot(await openPool(database), "reading", sleep, AbortSignal.timeout(100));
+  const pool = await openPool(database);
+  const reading = readSnapshot(pool, "reading", sleep, AbortSignal.timeout(100));
   await expect(reading).rejects.toThrow("aborted due to timeout");
+  const connection = await pool.connect();
+  const silence = () => new Promise((_, reject) => connection.once("end", reject));
+  const asking = cancelOnAbort(pool, connection, silence, AbortSignal.timeout(100));
+  await expect(asking).rejects.toThrow("aborted due to timeout");
+  connection.release(true);
 });
 
 test("a terminal shows a line after a second of a lock, and later who holds it (fault 199)", async () => {

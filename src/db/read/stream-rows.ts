@@ -1,4 +1,5 @@
 import pg from "pg";
+import { startTimer } from "../../async.ts";
 import { type Connection, oneRow, type Pool, within } from "../connect.ts";
 
 /** Within this time a pooler must find a session for the cancellation. In milliseconds. */
@@ -34,9 +35,9 @@ export function streamRows<Row extends pg.QueryResultRow>(
 }
 
 /**
- * Runs `work`, and cancels the statement of this connection if the signal is aborted. If there is no other connection for that,
- * closes this one; then the server ends the statement at its time limit. It waits for the cancellation, which could otherwise
- * meet the next transaction of a pooler's session.
+ * Runs `work`, and cancels the statement of this connection if the signal is aborted. If there is no other connection for that, or
+ * the server stays silent, closes this one; then the server ends the statement at its time limit. It waits for the cancellation, which
+ * could otherwise meet the next transaction of a pooler's session.
  * @throws the signal's reason if it was aborted
  */
 export async function cancelOnAbort<T>(
@@ -48,8 +49,10 @@ export async function cancelOnAbort<T>(
   const { pid } = oneRow(await connection.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"));
   const close = () => connection.connection.stream.destroy();
   let cancelled: Promise<unknown> | null = null;
+  let timer: NodeJS.Timeout | undefined;
   const cancel = () => {
     cancelled = pool.query(within(CANCEL_MS, "SELECT pg_cancel_backend($1)", [pid])).catch(close);
+    timer = startTimer(close, CANCEL_MS);
   };
   signal.addEventListener("abort", cancel);
   try {
@@ -60,6 +63,7 @@ export async function cancelOnAbort<T>(
     throw error;
   } finally {
     signal.removeEventListener("abort", cancel);
+    clearTimeout(timer);
     await cancelled;
   }
 }
