@@ -185,10 +185,8 @@ describe("the reader", () => {
       expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(denied) });
     }
 
-    mock.edit((organization) => {
-      organization.put(library("alice", "Fire", { lastModified: "2024-01-01 at 1:00 AM", scenarios: [1] }));
-      organization.remove("bob", "Water");
-    });
+    mock.put(library("alice", "Fire", { lastModified: "2024-01-01 at 1:00 AM", scenarios: [1] }));
+    mock.remove("bob", "Water");
     const [differing, fullyDiffering] = await answers("verify", "--json");
     expect(differing).toEqual({ ...fullyDiffering, duration_ms: differing.duration_ms });
     for (const command of [["report"], ["export"], ["verify"]]) {
@@ -228,7 +226,7 @@ describe("the reader", () => {
     await alter(`UPDATE simcat.library_sync SET listed_text = '2024-01-01', failures = 3, last_failed_at = now() WHERE library_name = 'Water';
       UPDATE simcat.library_sync SET reread_reason = 'failure' WHERE library_name = 'Fire';
       UPDATE simcat.libraries SET description = 'altered' WHERE library_name = 'Fire'`);
-    mock.edit((organization) => void organization.put(library("bob", "Water", { lastModified: "2024-01-01" })));
+    mock.put(library("bob", "Water", { lastModified: "2024-01-01" }));
     for (const role of ["simcat_migrator", "simcat_reader"]) {
       const { code, stdout } = await callCli(["verify", "--json"], as(role));
       const remedies = JSON.parse(stdout).differences.map((one: { remedy: string }) => one.remedy);
@@ -268,10 +266,8 @@ describe("the reader", () => {
     const { mock, as } = await filled();
     const migrator = { ...as("simcat_migrator"), SIMCAT_MAX_RETRIES: "0" };
     const reader = as("simcat_reader");
-    mock.edit((organization) => {
-      organization.remove("bob", "Water");
-      organization.put(library("zoe", "Broken"));
-    });
+    mock.remove("bob", "Water");
+    mock.put(library("zoe", "Broken"));
     mock.script([{ match: { library: "Broken" }, times: "always", action: { kind: "status", status: 404 } }]);
     expect(await callCli(["sync"], migrator)).toMatchObject({ code: 3 });
 

@@ -12,15 +12,7 @@ import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-
 
 type Opened = Pick<EmbeddedPostgres, "url" | "readerUrl" | "psql" | "dataDirectory" | "started">;
 
-export interface Keeper {
-  readonly child: ChildProcess;
-  readonly opened: Promise<Opened>;
-  /** Lets it close its database; resolves to its exit code. */
-  stop(): Promise<number | null>;
-  kill(): Promise<void>;
-}
-
-export interface KeeperOptions {
+interface KeeperOptions {
   /** Another user, who runs the project from a directory that is open to all. */
   readonly other?: { readonly uid: number; readonly project: string };
   readonly environment?: Readonly<Record<string, string>>;
@@ -48,7 +40,7 @@ export function sharedStateDir(): string {
 }
 
 /** Starts another process that opens the embedded database and keeps it open. */
-export function startKeeper(stateDir: string | null, { other, environment }: KeeperOptions = {}): Keeper {
+export function startKeeper(stateDir: string | null, { other, environment }: KeeperOptions = {}) {
   const project = other?.project ?? fileURLToPath(new URL("../..", import.meta.url));
   const program = join(project, "test/embedded/keeper.ts");
   const child = spawn(process.execPath, ["--import", "tsx", program, ...(stateDir === null ? [] : [stateDir])], {
@@ -65,6 +57,7 @@ export function startKeeper(stateDir: string | null, { other, environment }: Kee
   return {
     child,
     opened: readOpened(child),
+    /** Lets it close its database; resolves to its exit code. */
     stop: async () => {
       child.stdin.end();
       await ended;

@@ -7,7 +7,6 @@ import { pruneUnderLease } from "../../src/db/prune.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { createContext } from "../support/call-cli.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
-import { changeLibrary } from "../support/mock/library.ts";
 import { library, NEWER, scenario } from "../support/organization.ts";
 import { openPool } from "../support/pool.ts";
 
@@ -90,16 +89,14 @@ async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[
  */
 function editAll({ service }: Fixture, edit: number): void {
   const isOdd = edit % 2 === 1;
-  service.edit((organization) => {
-    for (const at of range(60)) {
-      const ids = at === 7 ? [1] : at === 8 ? range(60) : range(25).slice(2);
-      const [first = 1, ...rest] = isOdd ? ids : range(20);
-      changeLibrary(organization, "bob", `lib ${at}`, {
-        lastModified: `${NEWER}${" ".repeat(edit)}`,
-        scenarios: [scenario(first, { scenarioName: `renamed ${edit}` }), ...rest.map((id) => scenario(id))],
-      });
-    }
-  });
+  for (const at of range(60)) {
+    const ids = at === 7 ? [1] : at === 8 ? range(60) : range(25).slice(2);
+    const [first = 1, ...rest] = isOdd ? ids : range(20);
+    service.change("bob", `lib ${at}`, {
+      lastModified: `${NEWER}${" ".repeat(edit)}`,
+      scenarios: [scenario(first, { scenarioName: `renamed ${edit}` }), ...rest.map((id) => scenario(id))],
+    });
+  }
 }
 
 /** Nodes that read the whole table: scans without an index condition. */

@@ -12,21 +12,8 @@ export type Verdict =
   /** The statement never arrives, and the connection hangs. */
   | "black-hole";
 
-export interface PostgresProxy {
-  /** The same database, through the proxy. */
-  url(databaseUrl: string): string;
-  /** Decides the fate of each statement; `pass` by default. */
-  judge: (statement: string) => Verdict;
-  /** The number of further connections that the server ends as soon as they are ready. */
-  endAtOnce: number;
-  /** Cuts every open connection. */
-  cutAll(): void;
-  /** Cuts every open connection and refuses new ones, like a server that is down. */
-  goDown(): void;
-}
-
 /** A TCP proxy between simcat and Postgres that parses just enough of the protocol to see statements. */
-export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
+export async function startPostgresProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -75,16 +62,21 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     for (const socket of sockets) socket.resetAndDestroy();
   };
 
-  const proxy: PostgresProxy = {
-    judge: () => "pass",
+  const proxy = {
+    /** Decides the fate of each statement. */
+    judge: (_: string): Verdict => "pass",
+    /** The number of further connections that the server ends as soon as they are ready. */
     endAtOnce: 0,
-    url(url) {
+    /** The same database, through the proxy. */
+    url(url: string): string {
       const through = new URL(url);
       through.host = `127.0.0.1:${port}`;
       return through.href;
     },
+    /** Cuts every open connection. */
     cutAll,
-    goDown() {
+    /** Cuts every open connection and refuses new ones, like a server that is down. */
+    goDown(): void {
       server.close();
       cutAll();
     },

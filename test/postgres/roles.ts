@@ -2,11 +2,7 @@ import { randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
 import type { TestDatabase } from "../support/database.ts";
 
-export interface Role {
-  readonly name: string;
-  /** The test's database, as this role. */
-  readonly url: string;
-}
+export type Role = Awaited<ReturnType<typeof createRole>>;
 
 /** The rights that a role needs to run simcat on an existing schema. */
 export const GRANTS = [
@@ -15,7 +11,7 @@ export const GRANTS = [
   "SELECT ON ALL TABLES IN SCHEMA simcat_migrations",
 ];
 
-/** A role of the test's own that has only the granted rights; dropped afterwards. */
+/** A role of the test's own that has only the granted rights, and the URL of the test's database as this role; dropped afterwards. */
 export async function createRole(
   { url, query }: TestDatabase,
   {
@@ -24,7 +20,7 @@ export async function createRole(
     attributes = "",
     password = randomUUID(),
   }: { name?: string; grants?: readonly string[]; attributes?: string; password?: string } = {},
-): Promise<Role> {
+) {
   await query(`CREATE ROLE "${name}" LOGIN PASSWORD '${password.replaceAll("'", "''")}' ${attributes}`);
   onTestFinished(async () => {
     await query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [name]);

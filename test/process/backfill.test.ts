@@ -4,23 +4,15 @@ import { changeAll, numbered } from "../support/organization.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
 import { waitingRun } from "./waiting-run.ts";
 
-interface Interrupted extends Fixture {
-  /** How many of the twelve libraries the backfill did not read. */
-  readonly left: number;
-  /** Runs a command that ends with 0; returns how many libraries it read. */
-  readsBy(args: readonly string[], more?: Readonly<Record<string, string>>): Promise<number>;
-}
-
-/** A complete copy, and a backfill that was stopped after it had read some libraries again. */
-async function interrupted(
-  prepare: (made: Fixture) => Promise<string[]> = async () => ["backfill"],
-): Promise<Interrupted> {
+/** A complete copy of twelve libraries, and a backfill that was stopped after it had read some of them again. */
+async function interrupted(prepare: (made: Fixture) => Promise<string[]> = async () => ["backfill"]) {
   const made = await waitingRun(numbered(12), 9, prepare);
   await made.interrupt();
   const read = Number(await made.lines("SELECT libraries_read FROM simcat.sync_runs WHERE status = 'interrupted'"));
   expect(read).toBeGreaterThan(0);
   expect(read).toBeLessThan(12);
-  const readsBy: Interrupted["readsBy"] = async (args, more) => {
+  /** Runs a command that ends with 0; returns how many libraries it read. */
+  const readsBy = async (args: readonly string[], more?: Readonly<Record<string, string>>) => {
     made.asked();
     expect((await made.call(args, more)).code).toBe(0);
     return made.asked().filter((line) => line.endsWith("/scenarios")).length;

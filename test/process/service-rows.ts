@@ -5,17 +5,13 @@ import type { MockLibrary } from "../support/mock/library.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Everything that the tables contain about live rows: libraries, scenarios, and what the next run will know of them. */
-export interface Rows {
-  readonly libraries: readonly Row[];
-  readonly scenarios: readonly Row[];
-  readonly bookkeeping: readonly Row[];
-}
-
 export type Query = <T>(sql: string, parameters?: readonly unknown[]) => Promise<T[]>;
 
-/** The expected tables after one quiet run, derived from the service only. */
-export function serviceRows(organization: Organization): Rows {
+/**
+ * Everything that the tables should contain about live rows after one quiet run, derived from the service only: libraries,
+ * scenarios, and what the next run will know of them.
+ */
+export function serviceRows(organization: Organization) {
   const libraries = organization.libraries();
   return {
     libraries: sorted(libraries.map(libraryRow)),
@@ -36,7 +32,7 @@ export function serviceRows(organization: Organization): Rows {
 }
 
 /** The actual tables, in the same form. */
-export async function storedRows(query: Query): Promise<Rows> {
+export async function storedRows(query: Query): Promise<ReturnType<typeof serviceRows>> {
   return {
     libraries: sorted(
       await query<Row>(

@@ -1,25 +1,16 @@
 import { expect } from "vitest";
 import { InterruptedError } from "../../src/errors.ts";
 import { callCli } from "../support/call-cli.ts";
-import type { Ended } from "../support/cli.ts";
 import { type Fixture, syncedFixture } from "../support/fixture.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
 import { type Gate, gateAfter } from "./gate.ts";
 
-export interface WaitingRun extends Fixture {
-  readonly running: Promise<Ended>;
-  /** Lets the run go on. */
-  open(): void;
-  /** Ends the run as SIGTERM does. */
-  interrupt(): Promise<void>;
-}
-
-/** A copy of these libraries, and a command, given by `prepare`, that waits after `passing` content requests. */
+/** A copy of these libraries, and a command, given by `prepare`, that waits after `passing` content requests for `open`. */
 export async function waitingRun(
   stored: readonly MockLibrary[],
   passing: number,
   prepare: (made: Fixture) => Promise<readonly string[]>,
-): Promise<WaitingRun> {
+) {
   let gate: Gate | null = null;
   const made = await syncedFixture(stored, { onRequest: (request) => gate?.onRequest(request) });
   const command = await prepare(made);
@@ -28,6 +19,7 @@ export async function waitingRun(
   const stop = new AbortController();
   const running = callCli(command, { ...made.environment, SIMCAT_CONCURRENCY: "2" }, stop.signal);
   await reached;
+  /** Ends the run as SIGTERM does. */
   const interrupt = async () => {
     stop.abort(new InterruptedError("SIGTERM"));
     expect((await running).code).toBe(143);

@@ -1,4 +1,4 @@
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,15 +19,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface Running {
-  readonly process: ChildProcess;
-  /** Rejects if the process has not ended 60 s (or `patienceMs`) after the first access to this property. */
-  readonly ended: Promise<Ended>;
-  /** The output so far, both stdout and stderr. */
-  output(): string;
-}
+export type Running = ReturnType<typeof startProgram>;
 
-export interface ProgramOptions extends SpawnOptions {
+interface ProgramOptions extends SpawnOptions {
   /** For a process that rightly takes longer than 60 s. */
   readonly patienceMs?: number;
 }
@@ -38,7 +32,7 @@ export function startProgram(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   { patienceMs = PATIENCE_MS, ...options }: ProgramOptions = {},
-): Running {
+) {
   const child = spawn(program, args, {
     cwd: "/",
     stdio: ["ignore", "pipe", "pipe"],
@@ -73,10 +67,12 @@ export function startProgram(
   let ended: Promise<Ended> | null = null;
   return {
     process: child,
-    get ended() {
+    /** Rejects if the process has not ended 60 s (or `patienceMs`) after the first access to this property. */
+    get ended(): Promise<Ended> {
       ended ??= endInTime();
       return ended;
     },
+    /** The output so far, both stdout and stderr. */
     output: () => stdout + stderr,
   };
 }

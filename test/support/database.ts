@@ -2,17 +2,9 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, inject, onTestFinished } from "vitest";
 
-export interface TestDatabase {
-  readonly url: string;
-  readonly pool: pg.Pool;
-  query<T>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
-  /** Each row as one text: its values with blanks between them. For texts, numbers and booleans; NULL is `NULL`. */
-  lines(sql: string, parameters?: readonly unknown[]): Promise<string[]>;
-  /** Fails when a connection of the pool was not released. */
-  drop(): Promise<void>;
-}
+export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 
-export interface TestDatabaseOptions {
+interface TestDatabaseOptions {
   /** Without the project's schema. */
   readonly empty?: boolean;
 }
@@ -21,7 +13,7 @@ export interface TestDatabaseOptions {
 const CLONE_LOCK = 4_417_300_209;
 
 /** A separate database. The caller drops it. */
-export async function createTestDatabase({ empty = false }: TestDatabaseOptions = {}): Promise<TestDatabase> {
+export async function createTestDatabase({ empty = false }: TestDatabaseOptions = {}) {
   const { url: adminUrl, template, prefix } = inject("testDatabases");
   const name = prefix + randomUUID().replaceAll("-", "").slice(0, 12);
   await withClient(adminUrl, async (admin) => {
@@ -35,12 +27,14 @@ export async function createTestDatabase({ empty = false }: TestDatabaseOptions 
   return {
     url: url.href,
     pool,
-    query: async <T>(sql: string, parameters: readonly unknown[] = []) =>
+    query: async <T = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []) =>
       (await pool.query(sql, [...parameters])).rows as T[],
-    lines: async (text, parameters = []) => {
+    /** Each row as one text: its values with blanks between them. For texts, numbers and booleans; NULL is `NULL`. */
+    lines: async (text: string, parameters: readonly unknown[] = []) => {
       const { rows } = await pool.query<unknown[]>({ text, values: [...parameters], rowMode: "array" });
       return rows.map((row) => row.map((value) => value ?? "NULL").join(" "));
     },
+    /** Fails when a connection of the pool was not released. */
     drop: async () => {
       const kept = pool.totalCount - pool.idleCount;
       const ended = pool.end();

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { HttpAnswer } from "./answer.ts";
 import type { DeliveryAction, FaultAction } from "./faults.ts";
-import type { RequestRecord } from "./recorder.ts";
+import type { RecordedRequest } from "./recorder.ts";
 
 /** The response that an answer is sent with, and how. */
 export interface Delivery {
@@ -10,7 +10,7 @@ export interface Delivery {
   /** The text of the `Date` header. Null: Node writes the current time. */
   readonly date: (() => string) | null;
   /** Its status is set when the head is sent. */
-  readonly record: RequestRecord;
+  readonly record: RecordedRequest;
   /** Sockets that are closed as soon as another request arrives on them. */
   readonly closing: WeakSet<Socket>;
 }

@@ -1,34 +1,28 @@
 import type { Route } from "../../../src/mock/server.ts";
 import type { Fault, FaultAction, FaultMatch } from "./faults.ts";
 
-export interface FaultScript {
-  /** Returns the actions for this request, none if no fault fires. Counts the request for the faults that it matches. */
-  next(route: Route, rawPath: string): readonly FaultAction[];
-}
-
-/** Faults are tried in order; if one does not apply, the next is tried. */
-export function createFaultScript(faults: readonly Fault[]): FaultScript {
+/**
+ * Returns a function that finds the actions for a request, none if no fault fires. Faults are tried in order; if one does
+ * not apply, the next is tried. Each request is counted for the faults that it matches.
+ */
+export function createFaultScript(faults: readonly Fault[]) {
   const triggers = faults.map(createTrigger);
-  return {
-    next(route, rawPath) {
-      for (const trigger of triggers) {
-        const actions = trigger(route, rawPath);
-        if (actions !== null) return actions;
-      }
-      return [];
-    },
+  return (route: Route, rawPath: string): readonly FaultAction[] => {
+    for (const trigger of triggers) {
+      const actions = trigger(route, rawPath);
+      if (actions !== null) return actions;
+    }
+    return [];
   };
 }
 
-/** Returns the actions of one fault for a request, or null if it does not fire. */
-type Trigger = (route: Route, rawPath: string) => readonly FaultAction[] | null;
-
-function createTrigger({ match = {}, times = 1, skip = 0, action }: Fault): Trigger {
+/** Returns a function that finds the actions of one fault for a request; null if it does not fire. */
+function createTrigger({ match = {}, times = 1, skip = 0, action }: Fault) {
   const matches = createMatcher(match);
   const actions: readonly FaultAction[] = "kind" in action ? [action] : action;
   let passed = 0;
   let fired = 0;
-  return (route, rawPath) => {
+  return (route: Route, rawPath: string) => {
     if (times !== "always" && fired >= times) return null;
     if (!matches(route, rawPath)) return null;
     if (passed < skip) {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Organization } from "../../../src/mock/organization.ts";
 import { parseRoute, type Route } from "../../../src/mock/server.ts";
@@ -7,7 +7,7 @@ import { createResponder, type HttpAnswer, httpError } from "./answer.ts";
 import { type Delivery, deliver, isDelivery, later } from "./deliver.ts";
 import { createFaultScript } from "./fault-script.ts";
 import type { Fault, FaultAction } from "./faults.ts";
-import { createRecorder, type RecordedRequest, type Recorder, type RequestRecord } from "./recorder.ts";
+import { createRecorder, type RecordedRequest } from "./recorder.ts";
 import { createThrottle } from "./throttle.ts";
 
 export interface ListenerOptions {
@@ -23,12 +23,6 @@ export interface ListenerOptions {
   readonly faults?: readonly Fault[];
   /** Called before the answer is created. The answer waits for the promise, if one is returned. */
   readonly onRequest?: (request: RecordedRequest) => undefined | Promise<void>;
-}
-
-export interface Listener extends Omit<Recorder, "add"> {
-  readonly respond: RequestListener;
-  /** Replaces the faults and resets their counts. */
-  script(faults: readonly Fault[]): void;
 }
 
 /** Characters that a path segment may contain unencoded (RFC 3986); all others must be percent-encoded. */
@@ -52,14 +46,14 @@ function isUtf8(segment: string): boolean {
 }
 
 /** Creates the request listener: it records each request, finds its fault, creates the answer and delivers it. */
-export function createListener(options: ListenerOptions): Listener {
+export function createListener(options: ListenerOptions) {
   const { organization, apiKey, pathPrefix = "", clock, latencyMs = 0, onRequest } = options;
   const findAnswer = createResponder(organization, apiKey);
   const date = clock === undefined ? null : () => clock().toUTCString();
   const { add, ...recorder } = createRecorder(options.record ?? true);
   const throttle = createThrottle();
   const closing = new WeakSet<Socket>();
-  let script = createFaultScript(options.faults ?? []);
+  let nextActions = createFaultScript(options.faults ?? []);
 
   function respond(req: IncomingMessage, res: ServerResponse): void {
     const record = add(req);
@@ -72,10 +66,10 @@ export function createListener(options: ListenerOptions): Listener {
     else ready.then(() => answer(req, res, record)).catch(() => res.destroy());
   }
 
-  function answer(req: IncomingMessage, res: ServerResponse, record: RequestRecord): void {
+  function answer(req: IncomingMessage, res: ServerResponse, record: RecordedRequest): void {
     const isBelowPrefix = record.path.startsWith(pathPrefix);
     const route: Route = isBelowPrefix ? parseRoute(record.path.slice(pathPrefix.length)) : { kind: "unknown" };
-    const actions = script.next(route, record.path);
+    const actions = nextActions(route, record.path);
     if (actions.length > 0) record.fault = actions.map((action) => action.kind).join("+");
     for (const action of actions) if (action.kind === "between") res.once("finish", () => action.edit(organization));
     const malformed = findMalformed(record.path);
@@ -103,8 +97,9 @@ export function createListener(options: ListenerOptions): Listener {
   return {
     ...recorder,
     respond,
-    script(faults) {
-      script = createFaultScript(faults);
+    /** Replaces the faults and resets their counts. */
+    script(faults: readonly Fault[]): void {
+      nextActions = createFaultScript(faults);
     },
   };
 }

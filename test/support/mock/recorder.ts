@@ -9,37 +9,27 @@ export interface RecordedRequest {
   /** When it arrived, in monotonic milliseconds (`performance.now()`). */
   readonly at: number;
   /** The status of the answer; null until its head is sent. */
-  readonly status: number | null;
+  status: number | null;
   /** The kinds of the fault's actions, joined by `+`; null without a fault. */
-  readonly fault: string | null;
-}
-
-/** The same, while the request is answered. */
-export type RequestRecord = { -readonly [Field in keyof RecordedRequest]: RecordedRequest[Field] };
-
-export interface Recorder {
-  readonly requests: readonly RecordedRequest[];
-  /** Requests that simcat must never send, one sentence each. Every good test leaves this empty. */
-  readonly violations: readonly string[];
-  add(req: IncomingMessage): RequestRecord;
-  clearRequests(): void;
+  fault: string | null;
 }
 
 /** If `keep` is false, only violations are recorded, so that a long measurement does not fill the memory. */
-export function createRecorder(keep: boolean): Recorder {
-  const requests: RequestRecord[] = [];
+export function createRecorder(keep: boolean) {
+  const requests: RecordedRequest[] = [];
+  /** Requests that simcat must never send, one sentence each. Every good test leaves this empty. */
   const violations: string[] = [];
   return {
     requests,
     violations,
-    add(req) {
+    add(req: IncomingMessage): RecordedRequest {
       const { method = "", url: path = "", headers } = req;
-      const record: RequestRecord = { method, path, headers, at: performance.now(), status: null, fault: null };
+      const record: RecordedRequest = { method, path, headers, at: performance.now(), status: null, fault: null };
       if (keep) requests.push(record);
       if (method !== "GET") violations.push(`${method} ${path}: only GET may ever be sent`);
       return record;
     },
-    clearRequests() {
+    clearRequests(): void {
       requests.length = 0;
       violations.length = 0;
     },

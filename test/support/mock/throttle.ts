@@ -1,11 +1,11 @@
 import { type HttpAnswer, httpError } from "./answer.ts";
 import type { ThrottleAction } from "./faults.ts";
 
-/** Returns the answer that refuses a request, or null if the request may pass. */
-type Throttle = (action: ThrottleAction) => HttpAnswer | null;
-
-/** Each throttle of a script has a token bucket, which is full at first and holds the requests of a tenth of a second. */
-export function createThrottle(): Throttle {
+/**
+ * Returns a function that refuses a request with an answer, or returns null if the request may pass. Each throttle of a script
+ * has a token bucket, which is full at first and holds the requests of a tenth of a second.
+ */
+export function createThrottle(): (action: ThrottleAction) => HttpAnswer | null {
   const buckets = new Map<ThrottleAction, { tokens: number; filledAt: number }>();
   return (action) => {
     const { perSecond } = action;
