@@ -4,9 +4,8 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createOrganization } from "../../src/mock/organization.ts";
-import { KEY } from "../mock/raw-client.ts";
-import { serve } from "../mock/service.ts";
 import { callCli } from "../support/call-cli.ts";
+import { API_KEY, serve } from "../support/fixture.ts";
 import { findProgram } from "../support/programs.ts";
 import { useCluster } from "./cluster.ts";
 
@@ -23,7 +22,7 @@ async function organization(prefix: string, libraries: number): Promise<string> 
   });
   const { code, stderr } = await callCli(["backfill"], {
     SIMCAT_BASE_URL: service.url,
-    SIMCAT_API_KEY: KEY,
+    SIMCAT_API_KEY: API_KEY,
     DATABASE_URL: cluster.url(database, `${prefix}_writer`),
     DATABASE_DIRECT_URL: cluster.url(database, `${prefix}_migrator`),
     SIMCAT_LOG_LEVEL: "warn",

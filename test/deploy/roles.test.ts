@@ -3,10 +3,9 @@ import { join } from "node:path";
 import type pg from "pg";
 import { describe, expect, test } from "vitest";
 import { migrate as migrateSchema } from "../../src/db/migrate.ts";
-import { KEY } from "../mock/raw-client.ts";
-import { serve } from "../mock/service.ts";
 import { callCli } from "../support/call-cli.ts";
 import { runCli } from "../support/cli.ts";
+import { API_KEY, serve } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { useCluster } from "./cluster.ts";
@@ -58,7 +57,7 @@ async function service(database: string) {
     library("alice", "Fire", { scenarios: [1, scenario(2, { parentId: 1 })] }),
     library("bob", "Water", { scenarios: [3] }),
   ]);
-  const settings = { SIMCAT_BASE_URL: mock.url, SIMCAT_API_KEY: KEY };
+  const settings = { SIMCAT_BASE_URL: mock.url, SIMCAT_API_KEY: API_KEY };
   return { mock, as: (role: string) => ({ ...settings, DATABASE_URL: cluster.url(database, role) }) };
 }
 

@@ -1,8 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { serve } from "../mock/service.ts";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
-import { fixture, syncedFixture } from "../support/fixture.ts";
+import { fixture, serve, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library, NEWER, scenario } from "../support/organization.ts";
 import { always, bytes, encoded, padded, redirect, status, text } from "./answers.ts";

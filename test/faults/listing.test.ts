@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { serve } from "../mock/service.ts";
-import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
+import { type Fixture, fixture, serve, syncedFixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
 import { ROWS_OF_RUNS, rowVersions } from "../support/row-versions.ts";

@@ -1,28 +1,16 @@
-import { type Agent, type IncomingHttpHeaders, request } from "node:http";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { API_KEY } from "../support/fixture.ts";
 
-export const KEY = "mock-key";
-
-export interface RawAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-
-export interface AskOptions {
+interface AskOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly agent?: Agent;
 }
 
-/** One request by node:http; rejects as node does when the answer is cut. */
-export function ask(url: string, path: string, { headers, ...rest }: AskOptions = {}): Promise<RawAnswer> {
+/** One request by node:http, which sends a path as it is. */
+export async function ask(url: string, path: string, { headers, ...rest }: AskOptions = {}) {
   const { hostname, port } = new URL(url);
-  const options = { hostname, port, path, agent: false, headers: { "x-ss-api-key": KEY, ...headers }, ...rest };
-  return new Promise((resolve, reject) => {
-    const sent = request(options, (answer) => {
-      const whole = answer.toArray().then((chunks) => Buffer.concat(chunks).toString());
-      whole.then((text) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }), reject);
-    });
-    sent.on("error", reject).end();
-  });
+  const options = { hostname, port, path, agent: false, headers: { "x-ss-api-key": API_KEY, ...headers }, ...rest };
+  const [answer] = (await once(request(options).end(), "response")) as [IncomingMessage];
+  return { status: answer.statusCode, headers: answer.headers, text: Buffer.concat(await answer.toArray()).toString() };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { serve } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 import { ask } from "./raw-client.ts";
-import { serve } from "./service.ts";
 
 const libA = library("alice", "Lib A", { scenarios: [1, scenario(2, { parentId: 1, description: "dry" })] });
 

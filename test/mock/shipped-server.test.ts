@@ -1,12 +1,13 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createOrganization, type Organization, organizationOf } from "../../src/mock/organization.ts";
 import { startMockService } from "../../src/mock/server.ts";
+import { API_KEY } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
-import { ask, KEY } from "./raw-client.ts";
+import { ask } from "./raw-client.ts";
 
 /** The service of `simcat mock`, until the test is over. */
 async function start(organization: Organization, options: { port?: number; seed?: number; editEvery?: number } = {}) {
-  const service = await startMockService({ organization, apiKey: KEY, ...options });
+  const service = await startMockService({ organization, apiKey: API_KEY, ...options });
   onTestFinished(() => service.stop());
   return service;
 }

@@ -1,11 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { databaseError } from "../../src/db/db-errors.ts";
-import { KEY } from "../mock/raw-client.ts";
-import { serve } from "../mock/service.ts";
 import { callCli } from "../support/call-cli.ts";
 import { runCli } from "../support/cli.ts";
 import { freshTestDatabase } from "../support/database.ts";
-import { fixture } from "../support/fixture.ts";
+import { API_KEY, fixture, serve } from "../support/fixture.ts";
 import { library } from "../support/organization.ts";
 import { createRole } from "./roles.ts";
 import { databaseFailed, told } from "./told.ts";
@@ -20,7 +18,7 @@ async function syncInVain(url: string) {
   const service = await serve(one());
   const ended = await callCli(["sync"], {
     SIMCAT_BASE_URL: service.url,
-    SIMCAT_API_KEY: KEY,
+    SIMCAT_API_KEY: API_KEY,
     DATABASE_URL: url,
   });
   expect(service.requests).toEqual([]);

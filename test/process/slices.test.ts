@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { isInSlice, type Slice } from "../../src/slice.ts";
-import { serve } from "../mock/service.ts";
 import { told } from "../postgres/told.ts";
 import { callCli } from "../support/call-cli.ts";
-import { API_KEY, type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
+import { type Fixture, fixture, serve, syncedFixture } from "../support/fixture.ts";
 import { library, numbered } from "../support/organization.ts";
 import { rowVersions } from "../support/row-versions.ts";
 import { gateAfter, gateBeforeMetadata } from "./gate.ts";
@@ -58,7 +57,7 @@ test("four slices store what one backfill does, and the next sync completes the 
 
 test("a slice of a foreign or empty listing is held, stores nothing and does not count as read (fault 191)", async () => {
   const { call, query, service } = await syncedFixture(libraries(30));
-  const other = await serve(numbered(60), { apiKey: API_KEY });
+  const other = await serve(numbered(60));
   const unchanged = async () => rowVersions(query, ["leases", "sync_runs"]);
   const before = await unchanged();
   const slices = Array.from({ length: 64 }, (_, at) => ({ index: at + 1, count: 64 }));

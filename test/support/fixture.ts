@@ -10,10 +10,16 @@ export const API_KEY = "test-key-5f2c";
 
 export type Fixture = Awaited<ReturnType<typeof fixture>>;
 
-/** A service with these libraries, an empty database, and the built CLI between them. */
-export async function fixture(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}) {
+/** A service that has these libraries, until the test is over. */
+export async function serve(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}) {
   const service = await startMockService({ organization: organizationOf(libraries), apiKey: API_KEY, ...options });
   onTestFinished(() => service.stop());
+  return service;
+}
+
+/** A service with these libraries, an empty database, and the built CLI between them. */
+export async function fixture(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}) {
+  const service = await serve(libraries, options);
   const database = await freshTestDatabase();
   const environment: Environment = {
     SIMCAT_BASE_URL: service.url,
