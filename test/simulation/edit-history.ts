@@ -15,7 +15,7 @@ interface Version {
   until: number;
 }
 
-interface EditOptions {
+export interface EditOptions {
   readonly organization: Organization;
   /** The database's clock, in ms since the epoch. */
   readonly now: () => number;

@@ -22,28 +22,34 @@ interface Answer {
   readonly scenarios?: Said;
 }
 
+export type Heard = ReturnType<typeof createHeard>;
+
 /** The answers of the service to one run. */
-export interface Heard {
-  readonly run: string;
-  readonly allowRemovals: boolean;
-  /** Whether the run concerns the library. */
-  readonly isSelected: (key: string) => boolean;
-  /** A run of a slice marks no library as removed. */
-  readonly isSlice: boolean;
-  /** The listing that the run accepts; null before. */
-  listing: HeardListing | null;
-  /** The last answer about each library's two parts; `nothing` if it was lost. */
-  readonly content: Map<string, Answer>;
-  /** All of them. */
-  readonly answers: Map<string, { readonly metadata: readonly Said[]; readonly scenarios: readonly Said[] }>;
-  /** Libraries of which both parts were once answered without a bad item. */
-  readonly whole: Set<string>;
-  /** The run received false or old data that it has to accept. */
-  misled: boolean;
-  /** A cache answered for content, which proves nothing about a field. */
-  aged: boolean;
-  /** Libraries whose requests were answered with another listed library's content. */
-  readonly swapped: Set<string>;
+function createHeard(run: string, allowRemovals: boolean, selection: Selection) {
+  const { slice } = selection;
+  const selects = slice ? (key: LibraryKey) => isInSlice(slice, key) : selectorOf(selection);
+  return {
+    run,
+    allowRemovals,
+    /** Whether the run concerns the library. */
+    isSelected: (key: string) => selects(parseKey(key)),
+    /** A run of a slice marks no library as removed. */
+    isSlice: slice !== undefined,
+    /** The listing that the run accepts; null before. */
+    listing: null as HeardListing | null,
+    /** The last answer about each library's two parts; `nothing` if it was lost. */
+    content: new Map<string, Answer>(),
+    /** All of them. */
+    answers: new Map<string, { readonly metadata: readonly Said[]; readonly scenarios: readonly Said[] }>(),
+    /** Libraries of which both parts were once answered without a bad item. */
+    whole: new Set<string>(),
+    /** The run received false or old data that it has to accept. */
+    misled: false,
+    /** A cache answered for content, which proves nothing about a field. */
+    aged: false,
+    /** Libraries whose requests were answered with another listed library's content. */
+    swapped: new Set<string>(),
+  };
 }
 
 export type Ledger = ReturnType<typeof openLedger>;
@@ -84,22 +90,7 @@ export function openLedger(maxRemovedPercent: number) {
 
   return {
     open(run: string, allowRemovals: boolean, selection: Selection): Heard {
-      const { slice } = selection;
-      const selects = slice ? (key: LibraryKey) => isInSlice(slice, key) : selectorOf(selection);
-      const isSelected = (key: string) => selects(parseKey(key));
-      const heard: Heard = {
-        run,
-        allowRemovals,
-        isSelected,
-        isSlice: slice !== undefined,
-        listing: null,
-        content: new Map(),
-        answers: new Map(),
-        whole: new Set(),
-        misled: false,
-        aged: false,
-        swapped: new Set(),
-      };
+      const heard = createHeard(run, allowRemovals, selection);
       open.push(heard);
       return heard;
     },

@@ -3,17 +3,6 @@ import { canonical } from "./answers.ts";
 import type { Copy } from "./copies.ts";
 import type { Control } from "./database.ts";
 
-/** A library as one statement shows it. */
-export interface Seen {
-  readonly key: string;
-  readonly live: boolean;
-  readonly removedAt: Date | null;
-  readonly lastModified: string | null;
-  /** When the last stored read began, by the database's clock in ms; 0 if never. */
-  readonly readAt: number;
-  readonly copy: Copy;
-}
-
 /** The text of a key, as the simulation compares keys. */
 export const keyOf = ({ owner, name }: LibraryKey): string => JSON.stringify([owner, name]);
 
@@ -44,20 +33,25 @@ interface Row extends LibraryKey {
 /** A reader's current view: every library that was ever stored, including removed ones. */
 export async function look(control: Control): Promise<Map<string, Seen>> {
   const rows = await control.query<Row>(LOOK);
-  return new Map(rows.map((row) => [keyOf(row), seen(row)]));
+  return new Map(rows.map((row) => [keyOf(row), seenOf(row)]));
 }
 
-function seen(row: Row): Seen {
+export type Seen = ReturnType<typeof seenOf>;
+
+/** A library as one statement shows it. */
+function seenOf(row: Row) {
+  const copy: Copy = {
+    metadata: row.metadata === null ? null : canonical(row.metadata),
+    scenarios: new Map(Object.entries(row.scenarios).map(([id, raw]) => [id, canonical(raw)] as const)),
+    lacking: new Map(row.lacking.map((id) => [id, "earlier"])),
+  };
   return {
     key: keyOf(row),
     live: row.removed_at === null,
     removedAt: row.removed_at,
     lastModified: row.last_modified,
+    /** When the last stored read began, by the database's clock in ms; 0 if never. */
     readAt: row.read_at?.getTime() ?? 0,
-    copy: {
-      metadata: row.metadata === null ? null : canonical(row.metadata),
-      scenarios: new Map(Object.entries(row.scenarios).map(([id, raw]) => [id, canonical(raw)] as const)),
-      lacking: new Map(row.lacking.map((id) => [id, "earlier"])),
-    },
+    copy,
   };
 }

@@ -21,15 +21,7 @@ import { checkSwaps } from "./swaps.ts";
 import { verifyEnd } from "./verify-end.ts";
 import { DAY, SECOND } from "./world.ts";
 
-/** The outcome of a seed. */
-export interface SeedResult {
-  readonly seed: number;
-  /** Empty if every invariant held. */
-  readonly wrong: readonly string[];
-  readonly trace: readonly string[];
-  readonly runs: number;
-  readonly statuses: Readonly<Record<string, number>>;
-}
+export type SeedResult = Awaited<ReturnType<typeof runSeed>>;
 
 const LINES = 60;
 
@@ -68,8 +60,11 @@ function createRun(simulation: Simulation, statuses: Record<string, number>): Ru
   };
 }
 
-/** Runs one seed from an empty database to the end. The same seed always gives the same events. */
-export async function runSeed(seed: number, database: Control): Promise<SeedResult> {
+/**
+ * Runs one seed from an empty database to the end. The same seed always gives the same events. `wrong` is empty if every
+ * invariant held.
+ */
+export async function runSeed(seed: number, database: Control) {
   const simulation = await createSimulation(seed, database);
   const { world, service, random, wrong, trace, note } = simulation;
   const statuses: Record<string, number> = {};

@@ -12,21 +12,17 @@ interface Held {
 
 export type Scheduler = ReturnType<typeof openScheduler>;
 
-export interface SchedulerOptions {
-  readonly time: VirtualTime;
-  readonly random: Random;
-  /** Called when no operation is possible; returns whether it has changed something. */
-  readonly unstick: () => Promise<boolean>;
-}
-
 /** The number of idle event loop turns that count as rest: every local answer takes only a few. */
 const TURNS_AT_REST = 8;
 const STUCK_AFTER_MS = 8_000;
 /** For operations outside the scheduler, such as connecting, on a busy machine. */
 const RESTLESS_AFTER_MS = 120_000;
 
-/** Executes one operation at a time, chosen by the seed, and the next one only when the workers are at rest. */
-export function openScheduler({ time, random, unstick }: SchedulerOptions) {
+/**
+ * Executes one operation at a time, chosen by the seed, and the next one only when the workers are at rest.
+ * @param unstick is called when no operation is possible; returns whether it has changed something
+ */
+export function openScheduler(time: VirtualTime, random: Random, unstick: () => Promise<boolean>) {
   const held = new Set<Held>();
   const paused = new Set<string>();
   let underWay = 0;

@@ -1,4 +1,3 @@
-import type { Organization } from "../../src/mock/organization.ts";
 import type { Random } from "../../src/mock/random.ts";
 import { parseRoute } from "../../src/mock/server.ts";
 import { entrySource } from "../support/mock/answer.ts";
@@ -6,7 +5,7 @@ import type { MockLibrary } from "../support/mock/library.ts";
 import { startMockService } from "../support/mock/server.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { corruptContent, corruptListing, staleContent } from "./corrupt-answers.ts";
-import type { EditHistory } from "./edit-history.ts";
+import type { EditHistory, EditOptions } from "./edit-history.ts";
 import type { Heard, Ledger } from "./ledger.ts";
 import { keyOf } from "./reader.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -46,20 +45,15 @@ export const CALM: Weather = {
   cached: 0,
 };
 
-export interface SimServiceOptions {
-  readonly organization: Organization;
+interface SimServiceOptions extends Omit<EditOptions, "dateSource"> {
   readonly clock: () => Date;
-  /** The database's clock, in ms since the epoch. */
-  readonly now: () => number;
   readonly hasDateHeader: boolean;
   readonly time: VirtualTime;
-  readonly random: Random;
   /** For what newer models draw, so that the other events of a seed do not depend on it. */
   readonly rare: Random;
   readonly scheduler: Scheduler;
   readonly ledger: Ledger;
   readonly edits: EditHistory;
-  readonly note: (line: string) => void;
 }
 
 /** A run whose requests are expected. */

@@ -40,7 +40,7 @@ export async function createSimulation(seed: number, control: Control) {
       if (idle.length > 0) await control.letGo();
       return idle.length > 0;
     };
-    const scheduler = openScheduler({ time, random, unstick });
+    const scheduler = openScheduler(time, random, unstick);
     const pools = openPools(control.url, scheduler, control);
     const rare = createRandom(seed + 3_000_017);
     const libraries = drawLibraries(random, dateSource);
