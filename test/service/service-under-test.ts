@@ -17,19 +17,13 @@ import { OWN_HOST } from "./certificate.ts";
 
 export const KEY = "canary-5f1d2c/9";
 
-export interface Running {
-  /** Includes the version segment and its trailing slash. */
-  readonly url: URL;
-  readonly port: number;
-  /** The raw target of each request line. */
-  readonly targets: string[];
-  /** Times of arrival, `performance.now()`. */
-  readonly arrivals: number[];
-}
+export type Running = Awaited<ReturnType<typeof serve>>;
 
 /** A real HTTP server for one test. */
-export async function serve(answer: RequestListener, options: { tls?: boolean } = {}): Promise<Running> {
+export async function serve(answer: RequestListener, options: { tls?: boolean } = {}) {
+  /** The raw target of each request line. */
   const targets: string[] = [];
+  /** Times of arrival, `performance.now()`. */
   const arrivals: number[] = [];
   const listener: RequestListener = (request, response) => {
     targets.push(request.url ?? "");
@@ -38,13 +32,13 @@ export async function serve(answer: RequestListener, options: { tls?: boolean } 
   };
   const server: Server = options.tls ? createTlsServer(OWN_HOST, listener) : createServer(listener);
   const port = await listen(server);
-  return { url: new URL(`${options.tls ? "https" : "http"}://127.0.0.1:${port}/v1/`), port, targets, arrivals };
+  // It includes the version segment and its trailing slash.
+  const url = new URL(`${options.tls ? "https" : "http"}://127.0.0.1:${port}/v1/`);
+  return { url, port, targets, arrivals };
 }
 
 /** A server that works on bytes: its handler receives the head and the socket of every request. */
-export async function serveRaw(
-  answer: (socket: Socket, target: string) => void,
-): Promise<Pick<Running, "url" | "port" | "targets">> {
+export async function serveRaw(answer: (socket: Socket, target: string) => void) {
   const targets: string[] = [];
   const sockets = new Set<Socket>();
   const server = createRawServer((socket) => {

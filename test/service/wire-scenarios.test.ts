@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Scenario, ScenarioId } from "../../src/model.ts";
+import type { ScenarioId } from "../../src/model.ts";
 import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
 import { isPlainText } from "../../src/service/wire/storable-json.ts";
 import { createScenarioReader } from "../../src/service/wire/wire-scenarios.ts";
@@ -29,12 +29,7 @@ function collectBatches(): CollectingSink & { readonly batches: ScenarioId[][] }
   };
 }
 
-interface Read extends ReturnType<ReturnType<typeof createScenarioReader>["finish"]> {
-  readonly scenarios: readonly Scenario[];
-  readonly batches: readonly ScenarioId[][];
-}
-
-async function read(...batches: readonly (readonly string[])[]): Promise<Read> {
+async function read(...batches: readonly (readonly string[])[]) {
   const sink = collectBatches();
   const reader = createScenarioReader(KEY, sink, new AbortController().signal);
   const toItem = (source: string) => ({ source, value: JSON.parse(source), isPlain: isPlainText(source) });
