@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
 import { afterAll, onTestFinished } from "vitest";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { withClient } from "../support/database.ts";
 
 type Opened = Pick<EmbeddedPostgres, "url" | "readerUrl" | "psql" | "dataDirectory" | "started">;
 
@@ -80,15 +80,8 @@ async function readOpened(child: ChildProcess): Promise<Opened> {
   throw new Error("the keeper ended without a word");
 }
 
-export async function query<T>(url: string, sql: string): Promise<T[]> {
-  const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    return (await client.query(sql)).rows as T[];
-  } finally {
-    await client.end();
-  }
+export async function query(url: string, sql: string): Promise<unknown[]> {
+  return withClient(url, async (client) => (await client.query(sql)).rows);
 }
 
 /** Whether a server accepts connections at a URL. */

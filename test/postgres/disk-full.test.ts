@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
 import { library, numbered, scenario } from "../support/organization.ts";
+import { createTrigger } from "../support/trigger.ts";
 import { databaseFailed, told } from "./told.ts";
 
 const SAID =
   "could not extend file: No space left on device (53100); free space on the database's disk; the next run continues from what is stored";
 
-const BE_FULL = `CREATE FUNCTION public.be_full() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`;
+const BE_FULL = "RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100';";
 
 test("a full disk while any table is written ends with 69 and a hint; free space resolves it (fault 82)", async () => {
   const { call, query, service } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
@@ -17,16 +17,13 @@ test("a full disk while any table is written ends with 69 and a hint; free space
     lastModified: "2024-01-02 at 3:04 PM",
     scenarios: [1, 3].map((id) => scenario(id)),
   });
-  await query(BE_FULL);
   for (const table of ["scenarios", "library_sync", "libraries", "sync_runs", "leases"]) {
-    await query(
-      `CREATE TRIGGER be_full BEFORE INSERT OR UPDATE ON simcat.${table} FOR EACH ROW EXECUTE FUNCTION public.be_full()`,
-    );
+    await createTrigger(query, `BEFORE INSERT OR UPDATE ON simcat.${table} FOR EACH ROW`, BE_FULL);
     expect({ table, ...told(await call(["sync"])) }).toEqual({ table, ...databaseFailed(SAID) });
     const { libraries, scenarios } = await storedRows(query);
     expect({ libraries, scenarios }).toEqual({ libraries: before.libraries, scenarios: before.scenarios });
     expect(await query("SELECT bookmark FROM simcat.library_sync")).toEqual([{ bookmark: "2023-09-11 at 2:56 PM" }]);
-    await query(`DROP TRIGGER be_full ON simcat.${table}`);
+    await query("DROP FUNCTION public.act CASCADE");
     await query("UPDATE simcat.leases SET expires_at = '-infinity'");
   }
   expect((await call(["sync"])).code).toBe(0);
@@ -36,10 +33,7 @@ test("a full disk while any table is written ends with 69 and a hint; free space
 test("a run whose writes fail does not wait for libraries whose service is silent (fault 219)", async () => {
   const { call, query, service } = await fixture(numbered(12));
   expect((await call(["migrate"])).code).toBe(0);
-  await query(BE_FULL);
-  await query(
-    "CREATE TRIGGER be_full BEFORE INSERT ON simcat.libraries FOR EACH ROW EXECUTE FUNCTION public.be_full()",
-  );
+  await createTrigger(query, "BEFORE INSERT ON simcat.libraries FOR EACH ROW", BE_FULL);
   service.always({ library: "Lib 3" }, { kind: "hang" });
   const startedAt = performance.now();
 

@@ -6,17 +6,12 @@ import { crashServer, openTestPostgres } from "../support/embedded-server.ts";
 import { fixture } from "../support/fixture.ts";
 import { numbered } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { createTrigger } from "../support/trigger.ts";
 import { untilSession } from "./sessions.ts";
 
-/** Inserts scenarios continuously until the server that was started first has gone. */
-const ENDLESS_HERE = `
-  CREATE TABLE public.here AS SELECT pg_postmaster_start_time() AS since;
-  CREATE FUNCTION public.take_time() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    IF pg_postmaster_start_time() = (SELECT since FROM public.here) THEN PERFORM pg_sleep(600); END IF;
-    RETURN NULL;
-  END $$;
-  CREATE TRIGGER take_time AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT EXECUTE FUNCTION public.take_time()`;
+/** Waits until the server that was started first has gone. */
+const ENDLESS_HERE =
+  "IF pg_postmaster_start_time() = (SELECT since FROM public.here) THEN PERFORM pg_sleep(600); END IF; RETURN NULL;";
 
 /** The test has a server of its own, which it can configure and crash. */
 test("a URL may name a socket directory in every form (fault 99), and a run continues after a crash (fault 79)", async () => {
@@ -52,7 +47,8 @@ test("a URL may name a socket directory in every form (fault 99), and a run cont
   onTestFinished(() => pool.end());
   const query = async <T>(sql: string, values: readonly unknown[] = []) =>
     (await pool.query(sql, [...values])).rows as T[];
-  await query(ENDLESS_HERE);
+  await query("CREATE TABLE public.here AS SELECT pg_postmaster_start_time() AS since");
+  await createTrigger(query, "AFTER INSERT ON simcat.scenarios FOR EACH STATEMENT", ENDLESS_HERE);
   service.clearRequests();
   const running = call(["sync"], { DATABASE_URL: url });
   await untilSession(query, "query LIKE '%INSERT INTO simcat.scenarios%' AND state = 'active'");

@@ -1,9 +1,8 @@
-import pg from "pg";
 import { expect, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { callCli } from "../support/call-cli.ts";
 import { startCli } from "../support/cli.ts";
-import { freshTestDatabase } from "../support/database.ts";
+import { freshTestDatabase, withClient } from "../support/database.ts";
 import { fixture } from "../support/fixture.ts";
 import { changeAll, numbered, scenario } from "../support/organization.ts";
 import { findProgram } from "../support/programs.ts";
@@ -11,11 +10,7 @@ import { startPgbouncer } from "./pgbouncer.ts";
 import { untilSession } from "./sessions.ts";
 
 /** The rows of a query in the next session. */
-async function askNext(url: string, sql: string): Promise<unknown[]> {
-  const next = new pg.Client({ connectionString: url });
-  await next.connect();
-  return (await next.query(sql).finally(() => next.end())).rows;
-}
+const askNext = (url: string, sql: string) => withClient(url, async (next) => (await next.query(sql)).rows);
 
 const bounced = test.skipIf(findProgram("pgbouncer", "pgbouncer") === null);
 

@@ -83,12 +83,12 @@ export async function inUndone<T>(
 }
 
 /** Calls `work` with a session of its own. */
-export async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
-  await client.connect();
   try {
-    await work(client);
+    await client.connect();
+    return await work(client);
   } finally {
     await client.end();
   }
