@@ -1,20 +1,15 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newStateDir } from "../embedded/keepers.ts";
 import { MAIN, startProgram } from "../support/cli.ts";
 import { listen } from "../support/listen.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const END = "# end of the step";
 
-interface Step {
-  readonly commands: string;
-  /** The lines that appear in this order; `…` is any text. */
-  readonly output: readonly string[];
-}
-
-function readSteps(document: string): readonly Step[] {
+/** The commands of each step, and the lines that appear in this order; `…` is any text. */
+function readSteps(document: string) {
   const blocks = document.matchAll(/^```sh\n([\s\S]*?)^```$(?:\n\n```text\n([\s\S]*?)^```$)?/gm);
   return [...blocks].map(([, commands = "", output = ""]) => ({
     commands,
@@ -46,9 +41,9 @@ test("the commands of the tutorial succeed one after another, with the output th
     "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT",
     ...steps.map(({ commands }) => `${commands}echo '${END}'`),
   ].join("\n");
-  const bin = dirname(newStateDir());
+  const bin = temporaryDirectory();
   writeFileSync(join(bin, "simcat"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
-  const cwd = dirname(newStateDir());
+  const cwd = temporaryDirectory();
   const options = { cwd, patienceMs: 110_000 };
   const running = startProgram("bash", ["-c", script], { PATH: `${bin}:${process.env.PATH}` }, options);
   const { code, stdout, stderr } = await running.ended;

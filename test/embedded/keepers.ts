@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, onTestFinished } from "vitest";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { withClient } from "../support/database.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 type Opened = Pick<EmbeddedPostgres, "url" | "readerUrl" | "psql" | "dataDirectory" | "started">;
 
@@ -26,18 +24,10 @@ export function openHere(stateDir: string, signal = never): Promise<EmbeddedPost
 }
 
 /** For one test; processes that still run when the test ends are stopped. */
-export function newStateDir(): string {
-  const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
-  return join(directory, "state");
-}
+export const newStateDir = () => join(temporaryDirectory(), "state");
 
 /** For all tests of a file, which stop the servers that they start: creating a database takes longer than anything else. */
-export function sharedStateDir(): string {
-  const directory = mkdtempSync(join(tmpdir(), "simcat-embedded-test-"));
-  afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
-  return join(directory, "state");
-}
+export const sharedStateDir = () => join(temporaryDirectory(afterAll), "state");
 
 /** Starts another process that opens the embedded database and keeps it open. */
 export function startKeeper(stateDir: string | null, { other, environment }: KeeperOptions = {}) {

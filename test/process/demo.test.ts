@@ -1,7 +1,6 @@
 import * as childProcess from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createOrganization } from "../../src/mock/organization.ts";
@@ -19,13 +18,12 @@ const userEnvironment = Object.fromEntries(
 ) as Record<string, string>;
 
 /** The packed project, as its users get it. */
+const packed = temporaryDirectory(afterAll);
 let archive = "";
 beforeAll(async () => {
-  const packed = mkdtempSync(join(tmpdir(), "simcat-package-"));
   await execFile("npm", ["pack", "--ignore-scripts", "--pack-destination", packed]);
   archive = join(packed, readdirSync(packed)[0] ?? "");
 });
-afterAll(() => rmSync(dirname(archive), { recursive: true }));
 
 test("the tour syncs, reads only edits again, answers SQL, draws a page and leaves no process", async () => {
   const stateDir = newStateDir();
@@ -75,7 +73,7 @@ test("init names a next command that exists, also after npx with a tarball (faul
     apiKey: "mock-key",
   });
   onTestFinished(() => mock.stop());
-  const options = { cwd: dirname(archive), env: { ...userEnvironment, SIMCAT_STATE_DIR: newStateDir() } };
+  const options = { cwd: packed, env: { ...userEnvironment, SIMCAT_STATE_DIR: newStateDir() } };
   const settings = ["--base-url", mock.url, "--api-key", "mock-key", "--database-url", ""];
 
   const npx = ["--yes", "--prefer-offline", `./${basename(archive)}`];
