@@ -79,15 +79,7 @@ function viewValue({ name, type }: FileColumn, types: ReadonlyMap<string, string
   return `extract(epoch FROM "${name.replace(/_seconds$/, "")}")::double precision`;
 }
 
-interface Exported {
-  readonly out: string;
-  readonly views: Manifest["views"];
-}
-
-/** The exports by format. */
-const exported = new Map<string, Exported>();
-
-async function exportAll(format: string): Promise<Exported> {
+async function exportAll(format: string) {
   const names = await database().query<{ name: string }>(
     "SELECT relname AS name FROM pg_class WHERE relnamespace = 'simcat_report'::regnamespace AND relkind = 'v' ORDER BY 1",
   );
@@ -98,7 +90,6 @@ async function exportAll(format: string): Promise<Exported> {
   const { views }: Manifest = JSON.parse(stdout);
   expect(views.map(({ view }) => view)).toEqual(names.map(({ name }) => name));
   expect(JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"))).toEqual(JSON.parse(stdout));
-  exported.set(format, { out, views });
   return { out, views };
 }
 
@@ -146,7 +137,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 test("the types of a Parquet file are those of the database, as DuckDB reads them", async () => {
-  const { out, views } = exported.get("parquet") ?? (await exportAll("parquet"));
+  const { out, views } = await exportAll("parquet");
 
   for (const { file, columns } of views) {
     const described = await duckdb(`DESCRIBE SELECT * FROM '${join(out, file)}'`);

@@ -2,8 +2,6 @@ import { randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
 import type { TestDatabase } from "../support/database.ts";
 
-export type Role = Awaited<ReturnType<typeof createRole>>;
-
 /** The rights that a role needs to run simcat on an existing schema. */
 export const GRANTS = [
   "USAGE ON SCHEMA simcat, simcat_migrations",
@@ -11,7 +9,7 @@ export const GRANTS = [
   "SELECT ON ALL TABLES IN SCHEMA simcat_migrations",
 ];
 
-/** A role of the test's own that has only the granted rights, and the URL of the test's database as this role; dropped afterwards. */
+/** A role of the test's own that has only the granted rights; dropped afterwards. Its URL leads to the test's database. */
 export async function createRole(
   { url, query }: TestDatabase,
   {

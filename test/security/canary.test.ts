@@ -4,9 +4,9 @@ import { expect, test, vi } from "vitest";
 import { encoded, redirect, status, text } from "../faults/answers.ts";
 import { logLines } from "../faults/run-results.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
-import { createRole, GRANTS, type Role } from "../postgres/roles.ts";
+import { createRole, GRANTS } from "../postgres/roles.ts";
 import type { Running } from "../support/cli.ts";
-import { type Fixture, fixture } from "../support/fixture.ts";
+import { fixture } from "../support/fixture.ts";
 import type { FaultAction } from "../support/mock/faults.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -14,14 +14,8 @@ import { createTrigger } from "../support/trigger.ts";
 import { startWorker } from "../worker/worker-under-test.ts";
 import { CANARY_KEY, CANARY_PASSWORD, dump, formsOf, secretsIn } from "./canary.ts";
 
-interface World extends Fixture {
-  readonly canaries: Readonly<Record<string, string>>;
-  /** Its password is the canary. */
-  readonly role: Role;
-}
-
 /** A service that requires the canary key, and a database that requires this password. */
-async function world(password = CANARY_PASSWORD): Promise<World> {
+async function world(password = CANARY_PASSWORD) {
   const libraries = [library("alice", "Fire", { scenarios: [1, 2] }), library("bob", "Water", { scenarios: [1] })];
   const made = await fixture(libraries, { apiKey: CANARY_KEY });
   const reading = ["USAGE ON SCHEMA simcat_report", "SELECT ON ALL TABLES IN SCHEMA simcat_report"];
