@@ -1,7 +1,7 @@
 CREATE OR REPLACE VIEW simcat_report.data_complete_as_of AS
 SELECT c.complete_as_of, now() - c.complete_as_of AS age,
   whole.run_id AS last_whole_run_id, whole.started_at AS last_whole_run_started_at, whole.status AS last_whole_run_status,
-  f.libraries_behind, behind.owner AS furthest_behind_owner, behind.library_name AS furthest_behind_library,
+  f.libraries_behind, f.furthest[2] AS furthest_behind_owner, f.furthest[3] AS furthest_behind_library,
   CASE WHEN f.libraries = f.read AND whole.run_id IS NOT NULL AND f.read > 0 THEN least(whole.as_of, f.oldest_read) END AS every_library_read_since,
   (
     SELECT count(*) FROM simcat.rejects x
@@ -21,8 +21,11 @@ CROSS JOIN LATERAL (
   SELECT count(*) AS libraries, count(v.complete_as_of) AS known, min(v.complete_as_of) AS lowest,
     count(v.last_whole_read_at) AS read, min(v.last_whole_read_at) AS oldest_read,
     count(*) FILTER (WHERE o.is_older AND NOT o.is_settling) AS libraries_behind,
-    count(*) FILTER (WHERE o.is_older AND o.is_settling) AS libraries_settling
-  FROM simcat_report.library_freshness v
+    count(*) FILTER (WHERE o.is_older AND o.is_settling) AS libraries_settling,
+    min(ARRAY[coalesce(to_char(v.complete_as_of AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), ''), v.owner, v.library_name])
+      FILTER (WHERE o.is_older AND NOT o.is_settling) AS furthest
+  -- OFFSET 0: each column is computed once.
+  FROM (SELECT * FROM simcat_report.library_freshness OFFSET 0) AS v
   CROSS JOIN LATERAL (
     SELECT v.complete_as_of IS NULL OR v.complete_as_of < whole.as_of OR v.removal_held_at IS NOT NULL AS is_older,
       coalesce(v.removal_held_at IS NULL AND v.owes IS NULL AND v.failures = 0 AND v.last_whole_read_at = v.last_read_at AND v.last_read_at <= v.settles_at, false)
@@ -33,12 +36,6 @@ CROSS JOIN LATERAL (
   -- Before a run saw everything, the set of libraries is not known.
   SELECT CASE WHEN f.libraries = f.known AND whole.run_id IS NOT NULL THEN least(whole.as_of, f.lowest) END AS complete_as_of
 ) AS c
-LEFT JOIN LATERAL (
-  SELECT v.owner, v.library_name FROM simcat_report.library_freshness v
-  WHERE (v.complete_as_of IS NULL OR v.complete_as_of < whole.as_of OR v.removal_held_at IS NOT NULL)
-    AND (v.removal_held_at IS NULL AND v.owes IS NULL AND v.failures = 0 AND v.last_whole_read_at = v.last_read_at AND v.last_read_at <= v.settles_at) IS NOT TRUE
-  ORDER BY v.complete_as_of NULLS FIRST, v.owner, v.library_name LIMIT 1
-) AS behind ON true
 -- Computed once, not for each row of a query that joins it, such as the events since events_complete_since.
 OFFSET 0;
 
