@@ -40,6 +40,10 @@ SELECT set_config('role', name, true) FROM (
   LIMIT 1
 ) AS reader`;
 
+/** Keeps the hash table and the order of a million libraries in memory. A role may have more. */
+const WITH_MEMORY =
+  "SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')) / 1024, 65536)::text, true)";
+
 const LOCK_TIMEOUT_MS = 5_000;
 /** In milliseconds; below the time of a lease, so that a stopped process cannot hold its row locks past a takeover. */
 const IDLE_TIMEOUT_MS = 15_000;
@@ -160,5 +164,5 @@ function begin({
   return `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};
     ${UNLIMITED};
     SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
-    ${EXACT}; ${READABLE}; ${PLANNED}${byKey ? `; ${BY_KEY}` : ""}`;
+    ${EXACT}; ${READABLE}; ${PLANNED}${byKey ? `; ${BY_KEY}` : ""}${snapshot ? `; ${WITH_MEMORY}` : ""}`;
 }

@@ -71,8 +71,6 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
     history_complete_since: state.historyCompleteSince,
   };
   const ownersJson = owners.length === 0 ? null : JSON.stringify(owners);
-  // Aggregates over whole tables are kept in memory.
-  await connection.query("SET LOCAL work_mem TO '64MB'");
   const views = [];
   for (const [at, one] of planned.entries()) {
     const { name: view, comment } = one.view;

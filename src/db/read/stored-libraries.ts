@@ -79,9 +79,6 @@ const selectStored = (source: ReadSource, slice?: Slice) => `
 const rowsInSlice = (relation: string, slice?: Slice) =>
   slice ? `(SELECT * FROM ${relation} r WHERE ${isInSliceSql(`'${formatSlice(slice)}'`)})` : relation;
 
-/** Keeps the hash table of all keys in memory. */
-const WITH_MEMORY = "SET LOCAL work_mem = '64MB'";
-
 /** Passes each stored library, and its text for `parseStored`; a million are never in memory at once. In the caller's transaction. */
 export async function streamStored(
   connection: Connection,
@@ -89,8 +86,7 @@ export async function streamStored(
   source: ReadSource = "tables",
   slice?: Slice,
 ): Promise<void> {
-  const select = `${WITH_MEMORY}; ${selectStored(source, slice)}`;
-  await streamRows<Row>(connection, select, ({ line }) => onLibrary(parseStored(line), line));
+  await streamRows<Row>(connection, selectStored(source, slice), ({ line }) => onLibrary(parseStored(line), line));
 }
 
 /** All stored libraries, by `keyText`. In the caller's transaction. */

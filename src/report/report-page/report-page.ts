@@ -31,8 +31,6 @@ export type ReportRows = (typeof SECTIONS)[number]["finding"] extends (rows: inf
 /** Reads the contents of the page: views of simcat_report, from one snapshot. */
 export async function readReport(pool: Pool, scope: ReportScope, signal: AbortSignal): Promise<ReportRows> {
   const read = async (connection: Connection) => {
-    // Keeps the aggregates over whole tables in memory.
-    await connection.query("SET LOCAL work_mem TO '64MB'");
     const { facts, parameters } = await readFacts(connection, scope);
     const rows: Record<string, readonly object[]> = {};
     for (const [name, sql] of SECTIONS.flatMap(({ queries }) => Object.entries(queries)))
