@@ -80,17 +80,15 @@ export interface FailingLibrary extends LibraryKey, Readonly<Record<FailureTime,
 
 /** Those without a good copy for longest first. */
 async function readFailing(connection: Connection, source: ReadSource) {
-  const failing = `${STORED_ROWS[source].library_sync} y WHERE failures > 0`;
   // The views show no moment at which the date was first listed. The run that lists a new date tries the library at once.
   const seenAt = source === "tables" ? "bookmark_seen_at" : "NULL::timestamptz";
-  const { rows: shown } = await connection.query<FailingLibrary>(
+  const { rows } = await connection.query<FailingLibrary & { total: number }>(
     `SELECT owner, library_name AS name, failures, last_failed_at AS "lastFailedAt", last_success_at AS "lastSuccessAt",
        ${seenAt} AS "bookmarkSeenAt", last_error AS "lastError", removal_held_at AS "removalHeldAt",
-       ${FAILURE_REASON} AS reason, count(*) OVER (PARTITION BY ${FAILURE_REASON}) AS alike
-     FROM ${failing} ORDER BY last_success_at NULLS FIRST, owner, library_name LIMIT ${MAX_SHOWN}`,
+       ${FAILURE_REASON} AS reason, count(*) OVER (PARTITION BY ${FAILURE_REASON}) AS alike, count(*) OVER () AS total
+     FROM ${STORED_ROWS[source].library_sync} y WHERE failures > 0 ORDER BY last_success_at NULLS FIRST, owner, library_name LIMIT ${MAX_SHOWN}`,
   );
-  const { total } = oneRow(await connection.query<{ total: number }>(`SELECT count(*) AS total FROM ${failing}`));
-  return { total, shown };
+  return { total: rows[0]?.total ?? 0, shown: rows.map(({ total: _, ...library }) => library) };
 }
 
 /** Grouped by library, kind and code; the largest groups first. */
