@@ -29,6 +29,8 @@ export type LockPatience = Pick<TransactionOptions<unknown>, "lockTimeoutMs" | "
 const FIRST: LockPatience = { lockAttempts: 1 };
 /** The whole batch has already waited for the lock. */
 const PART: LockPatience = { lockTimeoutMs: 500, lockAttempts: 1 };
+/** With FIRST, a locked table is waited for five times, as in any other transaction. */
+const PROBING: LockPatience = { lockAttempts: 4 };
 
 /** Statements that need a table with its key, all its columns and all privileges, and write no row. */
 function probe(table: PgTable): string {
@@ -62,7 +64,7 @@ export async function detectRefusedRows<T>(
 ): Promise<T> {
   const probeTables = async (error: unknown) => {
     if (!mayComeFromRows(error)) throw error;
-    await lease.write({ operation }, (connection) => connection.query(PROBE));
+    await lease.write({ operation, ...PROBING }, (connection) => connection.query(PROBE));
   };
   try {
     return await save(FIRST);
