@@ -93,9 +93,9 @@ export async function start(context: Context): Promise<number> {
         return result;
       };
       // The next process would take a message for sent.
-      let sent: Promise<unknown> = Promise.resolve();
+      let sent = Promise.resolve();
       const sendMessage = (end: RunEnd) => {
-        sent = Promise.all([sent, send(end)]);
+        sent = sent.then(() => send(end));
       };
       return runSyncLoop({ ...sources, keepHistoryMs, pool, run, sendMessage, log, metrics }, stop).finally(() => sent);
     });

@@ -75,7 +75,7 @@ const PAUSE_MS = 1_000;
 /**
  * Posts a message as JSON. `X-Simcat-Signature` is `sha256=` and the hexadecimal HMAC of the body, whose key is the URL as it
  * is set: only the receiver knows it too. Its user and password are sent as Basic authorization. Tries three times, through the proxy
- * that `environment` names. When the signal is aborted, the current attempt is the last, and a pause ends for one.
+ * that `environment` names. When the signal is aborted, the current attempt is the last; during a pause, one more follows at once.
  * @throws Error without the URL if no attempt was answered with 2xx
  */
 export async function postMessage(
