@@ -80,7 +80,8 @@ export async function verifyStored(tools: CompareTools, asked: Selection, signal
       if (signal.aborted || !(error instanceof SimcatError) || error instanceof DatabaseError) throw error;
       // The first look may have taken an hour.
       const unconfirmed = `not confirmed by a second look: ${error.message}`;
-      findings = { ...findings, incomplete: [findings.incomplete ?? [], unconfirmed].flat().join("; ") };
+      const incomplete = findings.incomplete === null ? unconfirmed : `${findings.incomplete}; ${unconfirmed}`;
+      findings = { ...findings, incomplete };
     }
   }
   const { differences, unread, rejected, incomplete } = findings;
