@@ -30,7 +30,7 @@ function readDotenv(path: string): Environment {
     return parseEnv(new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path)));
   } catch (cause) {
     // A link whose target is missing exists.
-    if (hasErrorCode(cause, "ENOENT", "ENOTDIR") && !lstatSync(path, { throwIfNoEntry: false })) return {};
+    if (hasErrorCode(cause, "ENOENT") && !lstatSync(path, { throwIfNoEntry: false })) return {};
     throw new ConfigurationError(`${resolve(path)} cannot be read (${errnoOf(cause)})`, {
       hint: "make it readable text in UTF-8, or move it",
       cause,
