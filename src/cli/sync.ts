@@ -111,9 +111,8 @@ async function printPlan(context: Context, options: RunOptions): Promise<number>
         const clock = await createClock(pool, context.stop);
         return plan((await hasSchema(pool, context.stop)) ? pool : null, clock);
       });
-  const { verdict } = planned;
-  if (options.json) printJson(context, toPlanJson(planned, verdict));
-  else printText(context, formatPlan(planned, verdict, (context.logLevel ?? config.logLevel) === "debug"));
+  if (options.json) printJson(context, toPlanJson(planned));
+  else printText(context, formatPlan(planned, (context.logLevel ?? config.logLevel) === "debug"));
   return EXIT.ok;
 }
 

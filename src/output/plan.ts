@@ -2,15 +2,10 @@ import { formatLibraries, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
 import type { PlannedRun } from "../sync/plan-run.ts";
-import type { RemovalVerdict } from "../sync/rules/guard.ts";
 import { toSnakeCase } from "./summary.ts";
 
-/** The content of a library takes two requests: metadata and scenarios. */
-const contentRequests = ({ plan }: PlannedRun) => 2 * plan.actions.length;
-
 /** A plan for machines: what would be read, skipped and marked as removed, and why. */
-export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
-  const { listing, plan } = planned;
+export function toPlanJson({ listing, plan, verdict }: PlannedRun) {
   const storesNothing = verdict.kind === "held" && verdict.rule === "nothing_shared";
   return {
     listed: listing.libraries.length + listing.libraries.elsewhere,
@@ -26,7 +21,8 @@ export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
     skip: toSnakeCase(plan.skipped),
     remove: verdict.kind === "pass" ? plan.missing.map(({ owner, name }) => ({ owner, library: name })) : [],
     missing: plan.missing.length,
-    requests: storesNothing ? 0 : contentRequests(planned),
+    // The content of a library takes two requests: metadata and scenarios.
+    requests: storesNothing ? 0 : 2 * plan.actions.length,
     rejects: listing.rejects.map(({ code, path, reason }) => ({ code, path, reason })),
     held: verdict.kind === "held" ? verdict.message : null,
     incomplete: listing.incomplete,
@@ -37,8 +33,9 @@ export function toPlanJson(planned: PlannedRun, verdict: RemovalVerdict) {
 const MAX_LISTED = 20;
 
 /** A plan for people. `isVerbose` lists every library and reject. */
-export function formatPlan(planned: PlannedRun, verdict: RemovalVerdict, isVerbose: boolean): string {
-  const plan = toPlanJson(planned, verdict);
+export function formatPlan(planned: PlannedRun, isVerbose: boolean): string {
+  const plan = toPlanJson(planned);
+  const { verdict } = planned;
   const skipped = Object.entries(planned.plan.skipped).filter(([, count]) => count > 0);
   const reads = groupByReason(plan.read, ({ owner, library, reason, write }) => {
     return [formatKey({ owner, name: library }), `${reason}; ${write}`];
