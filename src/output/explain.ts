@@ -100,13 +100,25 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
   const { key, now, lastGoodRun, stored, library, scenarios, versions, reads, rejects } = rows;
   const verdict = judge(rows, fullEveryMs);
   const sync = stored?.sync ?? null;
+  const dates = sync && datesOf(sync, rows);
   return {
     owner: key.owner,
     library: key.name,
     now,
     verdict: { next_run: verdict.kind, reason: verdict.reason, text: formatVerdict(verdict, rows) },
     last_good_run: lastGoodRun === null ? null : { id: lastGoodRun.id, started_at: lastGoodRun.startedAt },
-    ...toDatesJson(sync, rows, verdict),
+    listed_text: dates?.listedText ?? null,
+    bookmark: dates?.bookmark ?? null,
+    settled: sync !== null && isSettled(sync),
+    window_ends_at: sync !== null && waitsToSettle(sync) ? dateOf(windowEnd(sync)) : null,
+    next_read_due_at:
+      sync === null || verdict.kind === "none"
+        ? null
+        : dateOf(waitsToSettle(sync) ? nextReadAt(sync) : nextTryAt(sync)),
+    reread_reason: sync?.rereadReason ?? null,
+    removal_held_at: dateOf(sync?.removalHeldAt ?? null),
+    content_read_at: dateOf(sync?.contentReadAt ?? null),
+    suspect_reads: sync?.suspectReads ?? 0,
     full_read_due_at: fullReadDueOf(verdict, rows, fullEveryMs),
     failures: sync?.failures ?? 0,
     last_error: reads.lastError,
@@ -130,22 +142,6 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
       first_seen_at: firstSeenAt,
       last_seen_at: lastSeenAt,
     })),
-  };
-}
-
-function toDatesJson(sync: SyncState | null, rows: LibraryRows, { kind }: Verdict) {
-  const dates = sync && datesOf(sync, rows);
-  return {
-    listed_text: dates?.listedText ?? null,
-    bookmark: dates?.bookmark ?? null,
-    settled: sync !== null && isSettled(sync),
-    window_ends_at: sync !== null && waitsToSettle(sync) ? dateOf(windowEnd(sync)) : null,
-    next_read_due_at:
-      sync === null || kind === "none" ? null : dateOf(waitsToSettle(sync) ? nextReadAt(sync) : nextTryAt(sync)),
-    reread_reason: sync?.rereadReason ?? null,
-    removal_held_at: sync === null ? null : dateOf(sync.removalHeldAt),
-    content_read_at: sync === null ? null : dateOf(sync.contentReadAt),
-    suspect_reads: sync?.suspectReads ?? 0,
   };
 }
 

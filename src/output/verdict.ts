@@ -21,19 +21,17 @@ export function judge({ key, source, now, stored, rejects }: LibraryRows, fullEv
   if (stored === null) return { kind: "none", reason: rejects.open > 0 ? "rejected" : "forgotten" };
   if (stored.state === "removed") return { kind: "none", reason: "removed" };
   const { sync } = stored;
-  const heldSince = sync?.removalHeldAt ?? null;
-  if (heldSince !== null) return { kind: "none", reason: "removal held", heldSince };
+  if (sync === null) return { kind: "read", reason: "never read" };
+  if (sync.removalHeldAt !== null) return { kind: "none", reason: "removal held", heldSince: sync.removalHeldAt };
   // Only the date matters here: an entry with rejects has set the reread reason.
-  const listed = { key, lastModified: sync?.listedText ?? null, source: "{}" };
+  const listed = { key, lastModified: sync.listedText, source: "{}" };
   const decision = decide(listed, stored, { now: now.getTime(), fullEveryMs, backfillSince: null });
-  if (decision.kind === "read" || sync === null) return decision.kind === "read" ? decision : NEVER_READ;
+  if (decision.kind === "read") return decision;
   if (decision.reason === "backing off") return { ...decision, until: nextTryAt(sync) ?? now.getTime() };
   const until = Math.min(nextReadAt(sync) ?? Infinity, fullReadDueAt(sync, key, fullEveryMs));
   const { reason } = decision;
   return source === "views" && reason === "settling" ? { kind: "unknown", reason, until } : { ...decision, until };
 }
-
-const NEVER_READ = { kind: "read", reason: "never read" } as const;
 
 const READ_REASONS: Readonly<Record<ReadReason, string>> = {
   "never read": "none of its content is stored",
