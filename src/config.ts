@@ -7,8 +7,8 @@ import { createRedactor, environmentSecrets } from "./secrets.ts";
 
 /** The valid configuration. */
 export interface Config extends Settings {
-  /** The settings that are not defaults: their texts without secrets, and `environment`, `.env`, or the path of a file. */
-  readonly given: readonly { readonly name: Name; readonly text: string; readonly source: string }[];
+  /** The settings that are not defaults: their texts without secrets, and the path of the file that contains one. */
+  readonly given: readonly { readonly name: Name; readonly text: string; readonly file: string | undefined }[];
   /** Everything that no message may show. */
   readonly secrets: readonly string[];
 }
@@ -38,12 +38,8 @@ export interface ConfigurationProblem {
 }
 
 /** The configuration. The parameters are those of `parseConfig`. @throws ConfigurationError with every problem */
-export function loadConfig<const N extends Needs>(
-  environment: Environment,
-  needs: N,
-  dotenv?: ReadonlySet<string>,
-): ConfigFor<N> {
-  const { config, problems } = parseConfig(environment, needs, dotenv);
+export function loadConfig<const N extends Needs>(environment: Environment, needs: N): ConfigFor<N> {
+  const { config, problems } = parseConfig(environment, needs);
   if (problems.length === 0) return config;
   const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
   const lines = problems.map(({ name, problem, hint }) => `  ${name} ${problem}; ${hint}`);
@@ -51,14 +47,13 @@ export function loadConfig<const N extends Needs>(
 }
 
 /**
- * Parses the environment, into which a `.env` file is merged already; `dotenv` holds the names taken from that file. An
- * empty value counts as unset. A setting of the service that the command does not need may be unset, but not invalid.
+ * Parses the environment, into which a `.env` file is merged already. An empty value counts as unset. A setting of the service
+ * that the command does not need may be unset, but not invalid.
  * @returns every problem, and the configuration, in which a setting with a problem has its default
  */
 export function parseConfig<const N extends Needs>(
   environment: Environment,
   needs: N,
-  dotenv: ReadonlySet<string> = new Set(),
 ): { readonly config: ConfigFor<N>; readonly problems: readonly ConfigurationProblem[] } {
   const problems: ConfigurationProblem[] = [];
   const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
@@ -68,8 +63,7 @@ export function parseConfig<const N extends Needs>(
   const values: Partial<Record<SettingField, unknown>> = {};
   for (const [field, { name, fallback, read, show }] of Object.entries(SETTINGS)) {
     const text = isRead(name) ? texts[name] : undefined;
-    const source = files[name] ?? (dotenv.has(name) ? ".env" : "environment");
-    if (text) given.push({ name, text: show(text), source });
+    if (text) given.push({ name, text: show(text), file: files[name] });
     try {
       // Some readers load a package or data that few commands need, so not for the default.
       values[field as SettingField] = !text || text === fallback ? fallback : read(text, environment);

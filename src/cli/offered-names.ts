@@ -27,7 +27,7 @@ const NAMES_WITHIN_MS = 2_000;
  * gives up soon.
  */
 export async function printNames(context: Context, option: keyof typeof SELECTS, word = ""): Promise<number> {
-  const config = loadConfig(context.environment, { service: false, database: true }, context.dotenv);
+  const config = loadConfig(context.environment, { service: false, database: true });
   context.hide(config.secrets);
   // Postgres may know only the letters of ASCII. A shell passes a word as it is typed, with its quotes.
   const letters = [...word.toLowerCase()].filter((one) => one > "\x7f" && one.toUpperCase().length === one.length);

@@ -11,7 +11,7 @@ import { notify } from "./notify.ts";
  * @throws ConfigurationError with every problem
  */
 export function loadSettings<const N extends Needs>(context: Context, needs: N): ConfigFor<N> {
-  const config = loadConfig(context.environment, needs, context.dotenv);
+  const config = loadConfig(context.environment, needs);
   context.hide(config.secrets);
   for (const { code, text, hint } of findDoubts(context))
     notify(context, config, "warn", code, hint === null ? text : `${text}; ${hint}`);
@@ -31,7 +31,7 @@ export function findDoubts({ environment, exposedDotenv }: Context) {
  * @throws ConfigurationError if the file cannot be read or contains no key
  */
 export function withCurrentKey(context: Context, config: ServiceConfig): ServiceConfig {
-  const { apiKey } = loadConfig(context.environment, { service: true, database: false }, context.dotenv);
+  const { apiKey } = loadConfig(context.environment, { service: true, database: false });
   if (apiKey === config.apiKey) return config;
   context.hide([apiKey]);
   return { ...config, apiKey };

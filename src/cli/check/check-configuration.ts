@@ -10,7 +10,10 @@ const CHECK = "configuration";
 /** One line for a valid configuration, otherwise one for each problem; and warnings. */
 export function checkConfiguration(context: Context): CheckLine[] {
   const { config, problems } = parseAll(context);
-  const details = config.given.map(({ name, text, source }) => `${name}=${text} (${source})`);
+  const details = config.given.map(({ name, text, file }) => {
+    const source = context.dotenv.has(name) ? ".env" : "environment";
+    return `${name}=${text} (${file ?? source})`;
+  });
   const settings = `${plural(details.length, "setting")} given, the others have their defaults`;
   const lines = problems.length > 0 ? problems.map(problemLine) : [ok(CHECK, settings, details)];
   return [...lines, ...findDoubts(context).map(({ text, hint }) => warn(CHECK, text, hint ?? "remove it"))];
@@ -24,7 +27,7 @@ export function checkSettings(context: Context, isMeant: (name: string) => boole
 }
 
 function parseAll(context: Context) {
-  const { config, problems } = parseConfig(context.environment, { service: true, database: true }, context.dotenv);
+  const { config, problems } = parseConfig(context.environment, { service: true, database: true });
   context.hide(config.secrets);
   return { config, problems: [...problems, ...findTlsProblem(context)] };
 }
@@ -41,11 +44,11 @@ function findTlsProblem({ environment, dotenv }: Context): ConfigurationProblem[
 
 /** The settings that another check needs; null if an `essential` one is invalid. The others have a line already if they are. */
 export function loadEssential<N extends Needs>(
-  { environment, dotenv, hide }: Context,
+  { environment, hide }: Context,
   needs: N,
   essential: readonly string[],
 ): ConfigFor<N> | null {
-  const { config, problems } = parseConfig(environment, needs, dotenv);
+  const { config, problems } = parseConfig(environment, needs);
   hide(config.secrets);
   return problems.some(({ name }) => essential.includes(name.replace(/_FILE$/, ""))) ? null : config;
 }
