@@ -9,16 +9,9 @@ export const defineCheck: DefineCommand = (command, run) => command.addOption(js
 
 /** Prints a line for each requirement of a run. Exits with the code of the first line that fails. */
 export async function check(context: Context, { json }: JsonOptions): Promise<number> {
-  const found = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];
-  const { mask } = context;
-  const lines = found.map(({ text, hint, details, ...line }) => ({
-    ...line,
-    text: mask(text),
-    hint: hint === null ? null : mask(hint),
-    details: details.map(mask),
-  }));
+  const lines = [...checkConfiguration(context), ...(await checkService(context)), ...(await checkDatabase(context))];
   if (!json) return printChecks(context, lines, formatChecks);
-  printJson(context, toChecksJson(lines));
+  printJson(context, toChecksJson(lines, context.mask));
   return checkExitCode(lines);
 }
 

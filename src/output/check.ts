@@ -63,10 +63,11 @@ export function formatCheckLines(lines: readonly CheckLine[], { hasSymbols, pain
   return formatted.join("\n");
 }
 
-/** The checks for machines. */
-export function toChecksJson(lines: readonly CheckLine[]) {
+/** The checks for machines. `mask` takes the secrets out of a message. */
+export function toChecksJson(lines: readonly CheckLine[], mask: (message: string) => string) {
   return lines.map(({ check, result, text, hint, details, exitCode }) => {
-    return { check, result, text, hint, details, exit_code: exitCode };
+    const masked = { text: mask(text), hint: hint && mask(hint), details: details.map(mask) };
+    return { check, result, ...masked, exit_code: exitCode };
   });
 }
 
