@@ -9,8 +9,6 @@ export interface ReportView {
   readonly name: string;
   readonly comment: string | null;
   readonly columns: readonly ViewColumn[];
-  /** Whether there is a function that returns its rows of an earlier moment, such as `libraries_as_of`. */
-  readonly hasAsOf: boolean;
 }
 
 interface ViewColumn {
@@ -27,8 +25,7 @@ SELECT c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
       'name', a.attname, 'type', format_type(a.atttypid, NULL), 'comment', col_description(c.oid, a.attnum)
     ) ORDER BY a.attnum)
     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-  ) AS columns,
-  EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = n.oid AND p.proname = c.relname || '_as_of') AS "hasAsOf"
+  ) AS columns
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = 'simcat_report' AND c.relkind = 'v'
 ORDER BY c.relname`;
@@ -54,8 +51,8 @@ export interface ExportColumn {
 export type TimeNotation = "iso" | "epoch";
 
 const DEFAULT_VIEWS = ["libraries", "scenarios", "activity"];
-/** For an earlier moment. */
-const DEFAULT_PAST_VIEWS = ["libraries", "scenarios"];
+/** The views with a function that returns their rows of an earlier moment, such as `libraries_as_of`. */
+const PAST_VIEWS = ["libraries", "scenarios"];
 
 interface SinceFilter {
   /** The time by which `--since` filters rows: when simcat stored or saw what the row describes. */
@@ -104,7 +101,7 @@ export function planExport(
   requested: readonly string[],
   { asOf, since, owners }: { readonly asOf: unknown; readonly since: unknown; readonly owners: readonly string[] },
 ) {
-  const names = requested.length > 0 ? requested : asOf === null ? DEFAULT_VIEWS : DEFAULT_PAST_VIEWS;
+  const names = requested.length > 0 ? requested : asOf === null ? DEFAULT_VIEWS : PAST_VIEWS;
   const views = [...new Set(names)].map((name) => findView(all, name));
   const assertEach = (option: string, lack: string, takes: (view: ReportView) => boolean) => {
     const refusing = views.filter((view) => !takes(view));
@@ -113,7 +110,8 @@ export function planExport(
       hint: `it applies to ${listNames(all.filter(takes))}; export the others separately`,
     });
   };
-  if (asOf !== null) assertEach("--as-of", "no function that answers for an earlier moment", ({ hasAsOf }) => hasAsOf);
+  if (asOf !== null)
+    assertEach("--as-of", "no function that answers for an earlier moment", ({ name }) => PAST_VIEWS.includes(name));
   if (since !== null) assertEach("--since", "no time to filter by", ({ name }) => name in SINCE);
   if (owners.length > 0)
     assertEach("--owner", "no column owner", ({ columns }) => columns.some(({ name }) => name === "owner"));
