@@ -13,20 +13,17 @@ import { notify } from "./notify.ts";
  * --verbose; without a terminal all of it is logged.
  */
 export function showProgress(context: Context, config: Config) {
-  const { terminal, draw } = context;
   const log = createLog(config, context);
-  const isLogged = !terminal.isErr || log.isLevelEnabled("debug");
-  const screen = !isLogged && log.isLevelEnabled("info") ? { terminal, draw } : null;
+  const isLogged = !context.terminal.isErr || log.isLevelEnabled("debug");
   const runLog = createRunLog(log);
-  const progress = createProgressLine(screen, runLog);
+  const progress = createProgressLine(!isLogged && log.isLevelEnabled("info") ? context : null, runLog);
   return { progress, observers: isLogged ? [progress.observe, runLog.observe] : [progress.observe] };
 }
 
 /** How far an export or a prune is: on a line of a terminal, unless only warnings are shown, otherwise in the log. */
 export function createWorkLine(context: Context, config: Config, code: string) {
-  const { terminal, draw } = context;
-  const isShown = terminal.isErr && createLog(config, context).isLevelEnabled("info");
-  return createStatusLine(isShown ? { terminal, draw } : null, (text) => notify(context, config, "info", code, text));
+  const isShown = context.terminal.isErr && createLog(config, context).isLevelEnabled("info");
+  return createStatusLine(isShown ? context : null, (text) => notify(context, config, "info", code, text));
 }
 
 /** Runs `work` with a client of the service, and shows its progress and its waits. */
