@@ -181,7 +181,6 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
       minWidthToWrap: 10,
       subcommandTerm: (one) => one.name(),
     })
-    .showSuggestionAfterError()
     .helpCommand("help [command]", "print the help of a command, as does COMMAND --help")
     .exitOverride()
     .addHelpText(
@@ -192,9 +191,8 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     program.commandsGroup(`${title} (${document}):`);
     for (const [name, { description, example, load }] of Object.entries(commands)) {
       const after = `\nExample:\n  $ ${example}\n\nMore: ${document}\n`;
-      const command = new Command(name).description(description).addHelpText("after", after);
+      const command = program.command(name).description(description).addHelpText("after", after);
       if (name === named || named === "completion") (await load())(command, run);
-      program.addCommand(command.copyInheritedSettings(program));
     }
   }
   return program;
