@@ -1,4 +1,4 @@
-import { type ConfigFor, type ConfigurationProblem, type Needs, parseConfig } from "../../config.ts";
+import { type ConfigurationProblem, parseConfig, type ServiceConfig } from "../../config.ts";
 import { EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
 import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
@@ -43,13 +43,8 @@ function findTlsProblem({ environment, dotenv }: Context): ConfigurationProblem[
 }
 
 /** The settings that another check needs; null if an `essential` one is invalid. The others have a line already if they are. */
-export function loadEssential<N extends Needs>(
-  { environment, hide }: Context,
-  needs: N,
-  essential: readonly string[],
-): ConfigFor<N> | null {
-  const { config, problems } = parseConfig(environment, needs);
-  hide(config.secrets);
+export function loadEssential(context: Context, essential: readonly string[]): ServiceConfig | null {
+  const { config, problems } = parseAll(context);
   return problems.some(({ name }) => essential.includes(name.replace(/_FILE$/, ""))) ? null : config;
 }
 

@@ -36,7 +36,7 @@ const CHECKS = ["database", "encoding", "schema", "privileges", "clock"];
  * nothing. An error fails the next check, and those after it are skipped.
  */
 export async function checkDatabase(context: Context): Promise<CheckLine[]> {
-  const config = loadEssential(context, { service: false, database: true }, ["DATABASE_URL"]);
+  const config = loadEssential(context, ["DATABASE_URL"]);
   if (config === null) return CHECKS.map((check) => skipped(check, "requires a valid configuration"));
   const lines: CheckLine[] = [];
   try {

@@ -11,8 +11,7 @@ import { loadEssential } from "./check-configuration.ts";
 
 /** Requests the listing and the content of one library. */
 export async function checkService(context: Context): Promise<CheckLine[]> {
-  const needs = { service: true, database: false } as const;
-  const config = loadEssential(context, needs, ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"]);
+  const config = loadEssential(context, ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"]);
   if (config === null) return ["service", "key"].map((check) => skipped(check, "requires a valid configuration"));
   const { href } = config.baseUrl;
   // Fewer retries than a run makes, because a person is waiting for the result.
