@@ -62,11 +62,8 @@ export function listOf(items: readonly (readonly Part[])[]): Html {
   return html`<ul class="items">${drawn}</ul>`;
 }
 
-type FailureField = "owner" | "name" | "failures" | "lastSuccessAt" | "lastError" | "reason" | "alike";
-
-export interface ShownFailure extends Pick<FailingLibrary, FailureField> {
-  readonly openRejects?: number;
-}
+type UnshownTime = "lastFailedAt" | "bookmarkSeenAt" | "removalHeldAt";
+export type ShownFailure = Omit<FailingLibrary, UnshownTime> & { readonly openRejects?: number };
 
 /**
  * Libraries whose last read failed or has rejects, with the whole errors. Libraries with the same error are one item.
