@@ -13,7 +13,7 @@ export interface ReportView {
 
 interface ViewColumn {
   readonly name: string;
-  /** As in SQL: `timestamp with time zone`. */
+  /** As in SQL, except for `timestamptz`. */
   readonly type: string;
   readonly comment: string | null;
 }
@@ -21,9 +21,8 @@ interface ViewColumn {
 const SELECT_VIEWS = `
 SELECT c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
   (
-    SELECT jsonb_agg(jsonb_build_object(
-      'name', a.attname, 'type', format_type(a.atttypid, NULL), 'comment', col_description(c.oid, a.attnum)
-    ) ORDER BY a.attnum)
+    SELECT jsonb_agg(jsonb_build_object('name', a.attname, 'comment', col_description(c.oid, a.attnum),
+      'type', replace(format_type(a.atttypid, NULL), 'timestamp with time zone', 'timestamptz')) ORDER BY a.attnum)
     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   ) AS columns
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -36,8 +35,8 @@ export const readReportViews = async (connection: Connection) =>
 
 type PlannedView = ReturnType<typeof planExport>[number];
 
-/** The types of exported columns, under their names in SQL. */
-export type ExportType = (typeof EXPORT_TYPES)[keyof typeof EXPORT_TYPES];
+/** The types of exported columns. */
+export type ExportType = (typeof EXPORT_TYPES)[number];
 
 export interface ExportColumn {
   readonly name: string;
@@ -133,22 +132,8 @@ const listNames = (views: readonly ReportView[]) => views.map(({ name }) => name
 
 export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-const EXPORT_TYPES = {
-  text: "text",
-  bigint: "bigint",
-  integer: "integer",
-  smallint: "integer",
-  boolean: "boolean",
-  "timestamp with time zone": "timestamptz",
-  date: "date",
-  jsonb: "jsonb",
-  json: "jsonb",
-  "double precision": "double precision",
-  real: "double precision",
-  numeric: "numeric",
-} as const;
-
-const isExportType = (type: string): type is keyof typeof EXPORT_TYPES => type in EXPORT_TYPES;
+const NUMBER_TYPES = ["bigint", "integer", "double precision", "numeric"] as const;
+const EXPORT_TYPES = [...NUMBER_TYPES, "text", "boolean", "timestamptz", "date", "jsonb"] as const;
 
 /**
  * The columns of an export of a view, in the view's order. An interval becomes its seconds, under the name `…_seconds`; it is
@@ -157,7 +142,8 @@ const isExportType = (type: string): type is keyof typeof EXPORT_TYPES => type i
 export function toExportColumns(columns: readonly ViewColumn[]): ExportColumn[] {
   return columns.flatMap(({ name, type, comment }): ExportColumn[] => {
     const sql = quoteIdentifier(name);
-    if (isExportType(type)) return [{ name, type: EXPORT_TYPES[type], comment, sql }];
+    const known = EXPORT_TYPES.find((one) => one === type);
+    if (known !== undefined) return [{ name, type: known, comment, sql }];
     if (type !== "interval") return [{ name, type: "text", comment, sql: `${sql}::text` }];
     const seconds = {
       name: `${name}_seconds`,
@@ -189,10 +175,11 @@ export function toSelect(
 }
 
 /** A day is exported if any of it is since that moment. */
-function toCondition({ name, columns }: ReportView, since: string): string {
+function toCondition({ name }: ReportView, since: string): string {
   const column = SINCE[name]?.column;
-  const isDay = columns.some((one) => one.name === column && one.type === "date");
-  return isDay ? `${column} >= (${since}::timestamptz AT TIME ZONE 'UTC')::date` : `${column} >= ${since}::timestamptz`;
+  return column === "day"
+    ? `${column} >= (${since}::timestamptz AT TIME ZONE 'UTC')::date`
+    : `${column} >= ${since}::timestamptz`;
 }
 
 function toSelectItem({ type, sql }: ExportColumn, times: TimeNotation): string {
