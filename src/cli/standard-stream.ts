@@ -32,7 +32,7 @@ export function openStandardStream(
   const waiting: Buffer[] = [];
   /** Since when text is waiting, as `performance.now()`. */
   let waitingSince = Number.POSITIVE_INFINITY;
-  let isRetrying = false;
+  let retrying: NodeJS.Timeout | undefined;
   let lostLines = 0;
   let failure: OutputError | null = null;
 
@@ -43,10 +43,6 @@ export function openStandardStream(
     if (error !== null) throw error;
   };
   const isDropping = () => formatLost !== null && performance.now() - waitingSince >= PATIENCE_MS;
-  const retry = () => {
-    isRetrying = false;
-    flush();
-  };
   const flush = () => {
     try {
       for (let [first] = waiting; first !== undefined; [first] = waiting) {
@@ -54,8 +50,7 @@ export function openStandardStream(
         if (remaining.length > 0) {
           waiting[0] = remaining;
           waitingSince = Math.min(waitingSince, performance.now());
-          if (!isRetrying) setTimeout(retry, FULL_PIPE_PAUSE_MS).unref();
-          isRetrying = true;
+          retrying = retrying?.refresh() ?? setTimeout(flush, FULL_PIPE_PAUSE_MS).unref();
           return;
         }
         waiting.shift();
