@@ -4,7 +4,7 @@ import { withTransaction } from "../db/transaction.ts";
 import { createExportFiles, type ExportFiles } from "./export-files.ts";
 import { type Moment, readExportState } from "./export-state.ts";
 import type { ExportFormat } from "./formats.ts";
-import { findCutShort, planExport, quoteIdentifier, readReportViews, toSelect } from "./plan-export.ts";
+import { findCutShort, planExport, quoteIdentifier, type ReportView, SELECT_VIEWS, toSelect } from "./plan-export.ts";
 
 export interface ExportRequest {
   /** The default views if it is empty. */
@@ -58,10 +58,14 @@ export async function exportViews(pool: Pool, request: ExportRequest, signal: Ab
 
 async function writeViews(connection: Connection, request: ExportRequest, files: ExportFiles) {
   const { format, owners, version, onProgress } = request;
-  const all = await readReportViews(connection);
+  const { rows: all } = await connection.query<ReportView>(SELECT_VIEWS);
   const planned = planExport(all, request.views, request);
   const read = ["data_complete_as_of", ...(request.asOf === null ? [] : ["library_versions", "scenario_versions"])];
-  await lockTables(connection, [...planned.map(({ view }) => view.name), ...read]);
+  const locked = [...planned.map(({ view }) => view.name), ...read].map(
+    (name) => `simcat_report.${quoteIdentifier(name)}`,
+  );
+  // A lock of a view includes the tables under it, with the rights of the view's owner.
+  await connection.query(`LOCK TABLE ${locked.join(", ")} IN ACCESS SHARE MODE`);
   const state = await readExportState(connection, request.asOf, request.since);
   const { asOf, since } = state;
   const facts = {
@@ -95,10 +99,4 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
   const manifest = { ...facts, format: format.extension, safe_csv: format.isSafe, filters, warnings, views };
   await files.write("manifest.json", async (write) => write(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
   return manifest;
-}
-
-/** A lock of a view includes the tables under it, with the rights of the view's owner. */
-async function lockTables(connection: Connection, views: readonly string[]): Promise<void> {
-  const names = views.map((name) => `simcat_report.${quoteIdentifier(name)}`);
-  await connection.query(`LOCK TABLE ${names.join(", ")} IN ACCESS SHARE MODE`);
 }

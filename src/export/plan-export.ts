@@ -1,5 +1,4 @@
 import { distance } from "fastest-levenshtein";
-import type { Connection } from "../db/connect.ts";
 import { loadSchema } from "../db/schema-state.ts";
 import { ConfigurationError, UsageError } from "../errors.ts";
 import { type ExportState, isoTime } from "./export-state.ts";
@@ -18,7 +17,8 @@ interface ViewColumn {
   readonly comment: string | null;
 }
 
-const SELECT_VIEWS = `
+/** All views of simcat_report, by name; none if there is no schema. */
+export const SELECT_VIEWS = `
 SELECT c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
   (
     SELECT jsonb_agg(jsonb_build_object('name', a.attname, 'comment', col_description(c.oid, a.attnum),
@@ -28,10 +28,6 @@ SELECT c.relname AS name, obj_description(c.oid, 'pg_class') AS comment,
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = 'simcat_report' AND c.relkind = 'v'
 ORDER BY c.relname`;
-
-/** All views of simcat_report, by name; none if there is no schema. */
-export const readReportViews = async (connection: Connection) =>
-  (await connection.query<ReportView>(SELECT_VIEWS)).rows;
 
 type PlannedView = ReturnType<typeof planExport>[number];
 
