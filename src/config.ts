@@ -51,10 +51,7 @@ export function loadConfig<const N extends Needs>(environment: Environment, need
  * that the command does not need may be unset, but not invalid.
  * @returns every problem, and the configuration, in which a setting with a problem has its default
  */
-export function parseConfig<const N extends Needs>(
-  environment: Environment,
-  needs: N,
-): { readonly config: ConfigFor<N>; readonly problems: readonly ConfigurationProblem[] } {
+export function parseConfig<const N extends Needs>(environment: Environment, needs: N) {
   const problems: ConfigurationProblem[] = [];
   const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
   const isRead = (name: Name) => needs.database || !name.startsWith("DATABASE_");

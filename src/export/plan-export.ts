@@ -73,10 +73,7 @@ const SINCE: Readonly<Record<string, SinceFilter>> = {
 };
 
 /** A warning for each view that lacks rows of the time from `since` on. */
-export function findCutShort(
-  views: readonly PlannedView[],
-  { since, ...state }: Pick<ExportState, "since" | "historyCompleteSince" | "eventsCompleteSince">,
-): string[] {
+export function findCutShort(views: readonly PlannedView[], { since, ...state }: ExportState): string[] {
   return views.flatMap(({ view: { name } }) => {
     const complete = SINCE[name]?.complete;
     if (since === null || complete === undefined) return [];

@@ -1,5 +1,4 @@
 import type { LibraryRows } from "../db/read/read-library-record.ts";
-import type { ReadSource } from "../db/read/read-source.ts";
 import type { FailingLibrary } from "../db/read/read-status.ts";
 import { formatCount, formatMoment } from "../format.ts";
 import type { Decision, ReadReason, SyncState } from "../model.ts";
@@ -78,11 +77,7 @@ function formatNone(verdict: Extract<Verdict, { kind: "none" }>, removedAt: Date
 }
 
 /** "yes" if an unchanged listed date proves that the stored content is current. Otherwise "no", the reason, and the next read if it is listed. */
-export function formatSettled(
-  sync: SyncState,
-  { now, source }: { readonly now: Date; readonly source: ReadSource },
-  isListed: boolean,
-): string {
+export function formatSettled(sync: SyncState, { now, source }: LibraryRows, isListed: boolean): string {
   if (isSettled(sync)) return "yes";
   if (!sync.listedText) return "no: the service lists no date";
   if (!sync.bookmark) return "no: its content has not been stored completely under a date yet";
