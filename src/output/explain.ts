@@ -12,10 +12,7 @@ export function formatExplanation(rows: LibraryRows, fullEveryMs: number): strin
   const sync = stored?.sync ?? null;
   const verdict = judge(rows, fullEveryMs);
   const due = fullReadDueOf(verdict, rows, fullEveryMs);
-  const facts = [
-    ...(sync === null ? [] : [...formatDates(sync, rows, verdict), ...formatReads(sync, rows, verdict, due)]),
-    ...formatStored(rows),
-  ];
+  const facts = [...(sync === null ? [] : formatSync(sync, rows, verdict, due)), ...formatStored(rows)];
   const head = [printable(formatKey(key)), formatVerdict(verdict, rows), formatBasis(rows)];
   const table = facts.map(([name, text]) => `${name.padEnd(14)}  ${text}`);
   return [...head, "", ...table, ...formatLibraryRejects(rows)].join("\n");
@@ -34,24 +31,20 @@ function formatBasis({ lastGoodRun, now }: LibraryRows): string {
   return `${basis} Last good run: ${lastGoodRun.id}, started ${formatMoment(lastGoodRun.startedAt, now)}.`;
 }
 
-function formatDates(sync: SyncState, rows: LibraryRows, { kind }: Verdict): Fact[] {
-  const dates = datesOf(sync, rows);
-  return [
-    ["listed date", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.listedText)],
-    ["bookmark", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.bookmark)],
-    ["settled", formatSettled(sync, rows, kind !== "none")],
-    ["owes", sync.rereadReason === null ? "nothing" : `a read: ${sync.rereadReason}`],
-  ];
-}
-
-function formatReads(sync: SyncState, { now, reads }: LibraryRows, { kind }: Verdict, due: Date | null): Fact[] {
+function formatSync(sync: SyncState, rows: LibraryRows, { kind }: Verdict, due: Date | null): Fact[] {
+  const { now, reads } = rows;
   const { lastError, lastFailedAt, lastSuccessAt } = reads;
+  const dates = datesOf(sync, rows);
   const notDue = kind === "none" ? "not while it is not listed" : "at the next read";
   const failures =
     sync.failures === 0
       ? `none now${lastFailedAt === null ? "" : `; the last was ${formatMoment(lastFailedAt, now)}`}`
       : `${formatCount(sync.failures)} in a row, the last ${formatMoment(lastFailedAt, now)}: ${printable(lastError ?? "")}`;
   return [
+    ["listed date", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.listedText)],
+    ["bookmark", dates === null ? UNKNOWN_DATE : quoteOrNone(dates.bookmark)],
+    ["settled", formatSettled(sync, rows, kind !== "none")],
+    ["owes", sync.rereadReason === null ? "nothing" : `a read: ${sync.rereadReason}`],
     ["content read", momentOf(sync.contentReadAt, now)],
     ["full read due", due === null ? notDue : formatMoment(due, now)],
     ["last good copy", formatMoment(lastSuccessAt, now)],
