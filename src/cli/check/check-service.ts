@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts";
 import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
-import type { LibraryKey, Listing, Reject } from "../../model.ts";
+import type { Listing, Reject } from "../../model.ts";
 import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check.ts";
 import { DISCARD, type Service } from "../../service/client.ts";
 import type { Context } from "../context.ts";
@@ -41,10 +41,8 @@ export function checkListing(listing: Listing, { defaultOwner }: Pick<Config, "d
     const lacksOwner = rejects.some(({ code, path }) => code === "missing_field" && path === "uploadUser");
     const hint = "set SIMCAT_DEFAULT_OWNER to the owner of the entries that name none in uploadUser";
     const text = plural(rejects.length, "entry cannot be stored", "entries cannot be stored");
-    return warn("listing", text, lacksOwner && defaultOwner === null ? hint : null, [
-      ...describeRejects(rejects),
-      ...withheld,
-    ]);
+    const details = [...describeRejects(rejects), ...withheld];
+    return warn("listing", text, lacksOwner && defaultOwner === null ? hint : null, details);
   }
   if (incomplete !== null) return warn("listing", "is incomplete", null, withheld);
   return ok("listing", libraries.length === 0 ? "is empty" : "every entry can be read");
@@ -56,15 +54,16 @@ const describeRejects = (rejects: readonly Omit<Reject, "key" | "payload">[]) =>
 
 /** Reads the content of the first listed library, and of up to two more if that fails. No line for an empty listing. */
 async function checkContent(service: Service, listing: Listing, signal: AbortSignal): Promise<CheckLine[]> {
-  const failed: { readonly key: LibraryKey; readonly error: ContentError }[] = [];
+  const failed: { readonly text: string; readonly error: ContentError }[] = [];
   for (const { key } of listing.libraries) {
     // One library may be broken or just removed, but not three.
     if (failed.length === 3) break;
     try {
       const { items, rejects } = await service.readContent(key, DISCARD, signal);
       const text = `${formatKey(key)} can be read: metadata and ${plural(items, "scenario")}`;
-      if (failed.length > 0)
-        return [warn("content", `${text}; ${plural(failed.length, "other")} cannot`, null, failed.map(describeFailed))];
+      const others = failed.map((one) => one.text);
+      if (others.length > 0)
+        return [warn("content", `${text}; ${plural(others.length, "other")} cannot`, null, others)];
       if (rejects.length === 0) return [ok("content", text)];
       return [
         warn("content", `${text}; ${plural(rejects.length, "item")} cannot be stored`, null, describeRejects(rejects)),
@@ -72,7 +71,7 @@ async function checkContent(service: Service, listing: Listing, signal: AbortSig
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ContentError)) return [failedBy("content", error)];
-      failed.push({ key, error });
+      failed.push({ text: `${formatKey(key)}: ${error.message} (${error.code})`, error });
       // A service that is silent or refuses requests would be waited for again.
       if (contentExitCode(error) === EXIT.source_unavailable && error.code !== "server_error") break;
     }
@@ -82,12 +81,8 @@ async function checkContent(service: Service, listing: Listing, signal: AbortSig
   const hint = first.error.unavailable
     ? "try again later; if it lasts, ask the service's operators"
     : "check that SIMCAT_BASE_URL is the service's, and what the key may read";
-  const line = fail("content", contentExitCode(first.error), describeFailed(first), hint);
-  return [{ ...line, details: others.map(describeFailed) }];
-}
-
-function describeFailed({ key, error }: { readonly key: LibraryKey; readonly error: ContentError }): string {
-  return `${formatKey(key)}: ${error.message} (${error.code})`;
+  const line = fail("content", contentExitCode(first.error), first.text, hint);
+  return [{ ...line, details: others.map((one) => one.text) }];
 }
 
 /** 69 means that the service does not answer; otherwise its answers are not those of the Simulation Cloud. */
