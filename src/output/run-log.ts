@@ -27,18 +27,14 @@ export function createRunLog(log: Logger) {
         log.warn({ code, owner: key.owner, library: key.name, error: message }, "library failed");
       }
       if (event.kind === "throttled") {
-        log.info(
-          { code: "throttled", operation: event.operation, wait_ms: event.waitMs },
-          "the service requested a pause",
-        );
+        const { operation, waitMs } = event;
+        log.info({ code: "throttled", operation, wait_ms: waitMs }, "the service requested a pause");
       }
       if (event.kind === "retry") {
         const { operation, reason, delayMs } = event;
         const level = operation === "listing" ? "warn" : delayMs >= LONG_WAIT_MS ? "info" : "debug";
-        log[level](
-          { code: "request_retried", operation, error: reason, delay_ms: Math.round(delayMs) },
-          "repeating a request",
-        );
+        const fields = { operation, error: reason, delay_ms: Math.round(delayMs) };
+        log[level]({ code: "request_retried", ...fields }, "repeating a request");
       }
       if (event.kind === "request") {
         const { operation, outcome, ms } = event;
