@@ -25,11 +25,9 @@ export function printError(context: Context, thrown: unknown): number {
   const error = toError(thrown);
   const { SIMCAT_LOG_FORMAT: format } = environment;
   const config = { logFormat: format === "json" || format === "pretty" ? format : "auto", logLevel: "error" } as const;
-  const isExpected = error instanceof SimcatError;
-  // The summary of an interrupted run has the hint.
-  const message = error instanceof InterruptedError ? error.summary : error.message;
-  if (isExpected) {
-    notify(context, config, "error", error.code, message);
+  if (error instanceof SimcatError) {
+    // The summary of an interrupted run has the hint.
+    notify(context, config, "error", error.code, error instanceof InterruptedError ? error.summary : error.message);
     return error.exitCode;
   }
   notify(context, config, "error", "failed", error.stack ?? String(error));
