@@ -1,3 +1,4 @@
+import { rollup } from "d3-array";
 import { formatLibraries, plural } from "../format.ts";
 import { formatKey } from "../key.ts";
 import { printable } from "../printable.ts";
@@ -44,7 +45,7 @@ export function formatPlan(planned: PlannedRun, isVerbose: boolean): string {
   const removals = groupByReason(isMarked ? planned.plan.missing : [], (key) => [formatKey(key), "no longer listed"]);
   const rejects = groupByReason(plan.rejects, ({ reason, code }) => [reason, code]);
   const max = isVerbose ? Number.POSITIVE_INFINITY : MAX_LISTED;
-  const format = (verb: string, groups: Groups, total = formatLibraries) =>
+  const format = (verb: string, groups: ReturnType<typeof groupByReason>, total = formatLibraries) =>
     Array.from(groups, ([why, names]) =>
       (names.length > max ? [total(names.length)] : names).map((text) => `  ${verb.padEnd(6)}  ${text}  (${why})`),
     ).flat();
@@ -63,15 +64,8 @@ export function formatPlan(planned: PlannedRun, isVerbose: boolean): string {
   return lines.join("\n");
 }
 
-type Groups = ReadonlyMap<string, readonly string[]>;
-
 /** The names of the items by reason, in the order of their first item. */
-function groupByReason<T>(items: readonly T[], describe: (item: T) => readonly [name: string, why: string]): Groups {
-  const groups = new Map<string, string[]>();
-  for (const [name, why] of items.map(describe)) {
-    const names = groups.get(why) ?? [];
-    groups.set(why, names);
-    names.push(printable(name));
-  }
-  return groups;
+function groupByReason<T>(items: readonly T[], describe: (item: T) => readonly [name: string, why: string]) {
+  const printed = (group: ReturnType<typeof describe>[]) => group.map(([name]) => printable(name));
+  return rollup(items.map(describe), printed, ([, why]) => why);
 }
