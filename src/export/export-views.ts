@@ -91,8 +91,7 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
       });
       encoder.end();
     });
-    const columns = one.columns.map(({ name, type, comment }) => ({ name, type, comment }));
-    views.push({ view, file, rows, bytes, comment, columns });
+    views.push({ view, file, rows, bytes, comment, columns: one.columns });
   }
   const filters = { as_of: asOf, since, owners };
   const warnings = findCutShort(planned, state);

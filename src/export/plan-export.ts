@@ -34,12 +34,8 @@ type PlannedView = ReturnType<typeof planExport>[number];
 /** The types of exported columns. */
 export type ExportType = (typeof EXPORT_TYPES)[number];
 
-export interface ExportColumn {
-  readonly name: string;
+export interface ExportColumn extends ViewColumn {
   readonly type: ExportType;
-  readonly comment: string | null;
-  /** The expression in SQL that yields a value of this type. */
-  readonly sql: string;
 }
 
 /** How times are read: as ISO 8601 texts in UTC, or as whole microseconds and days since 1970. */
@@ -128,25 +124,11 @@ export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}
 const NUMBER_TYPES = ["bigint", "integer", "double precision", "numeric"] as const;
 const EXPORT_TYPES = [...NUMBER_TYPES, "text", "boolean", "timestamptz", "date", "jsonb"] as const;
 
-/**
- * The columns of an export of a view, in the view's order. An interval becomes its seconds, under the name `…_seconds`; it is
- * left out if the view has that column. Other types that no file format has become text.
- */
-export function toExportColumns(columns: readonly ViewColumn[]): ExportColumn[] {
-  return columns.flatMap(({ name, type, comment }): ExportColumn[] => {
-    const sql = quoteIdentifier(name);
-    const known = EXPORT_TYPES.find((one) => one === type);
-    if (known !== undefined) return [{ name, type: known, comment, sql }];
-    if (type !== "interval") return [{ name, type: "text", comment, sql: `${sql}::text` }];
-    const seconds = {
-      name: `${name}_seconds`,
-      type: "double precision",
-      comment: comment === null ? "In seconds." : `${comment} In seconds.`,
-      sql: `extract(epoch FROM ${sql})::double precision`,
-    } as const;
-    return columns.some((other) => other.name === seconds.name) ? [] : [seconds];
-  });
-}
+/** The columns of an export of a view. Types that no file format has become text. An interval has its seconds in another column. */
+export const toExportColumns = (columns: readonly ViewColumn[]): ExportColumn[] =>
+  columns
+    .filter(({ type }) => type !== "interval")
+    .map((column) => ({ ...column, type: EXPORT_TYPES.find((type) => type === column.type) ?? "text" }));
 
 /** The query whose rows are exported, with values as the server prints them. No owner: of all. */
 export function toSelect(
@@ -175,7 +157,8 @@ function toCondition({ name }: ReportView, since: string): string {
     : `${column} >= ${since}::timestamptz`;
 }
 
-function toSelectItem({ type, sql }: ExportColumn, times: TimeNotation): string {
+function toSelectItem({ name, type }: ExportColumn, times: TimeNotation): string {
+  const sql = quoteIdentifier(name);
   const finite = (epoch: string) => `CASE WHEN isfinite(${sql}) THEN ${epoch} END`;
   if (type === "timestamptz")
     return times === "iso" ? isoTime(sql) : finite(`(extract(epoch FROM ${sql}) * 1000000)::bigint`);
