@@ -5,16 +5,14 @@ import { parseDuration } from "../units.ts";
 import type { Context } from "./context.ts";
 
 /** The work of a command. Returns the exit code, unless it is always 0. */
-export type Action<Options, Args extends readonly string[]> = (
+export type Action<Options> = (
   context: Context,
   options: Options,
-  ...args: Args
+  ...args: string[]
 ) => Promise<number> | Promise<void>;
 
 /** Adapts an action to commander. */
-export type ActionRunner = <Options, Args extends readonly string[]>(
-  action: Action<Options, Args>,
-) => (...received: unknown[]) => Promise<void>;
+export type ActionRunner = <Options>(action: Action<Options>) => (...received: unknown[]) => Promise<void>;
 
 /** Adds the options, the arguments and the action of a command. */
 export type DefineCommand = (command: Command, run: ActionRunner) => Command;

@@ -136,12 +136,12 @@ const GROUPS = {
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok;
   const run: ActionRunner =
-    <Options, Args extends readonly string[]>(action: Action<Options, Args>) =>
+    <Options>(action: Action<Options>) =>
     async (...received: unknown[]) => {
       // commander passes the arguments, the options and, last, the command, which knows both.
       const command = received.at(-1) as Command;
-      const [options, args] = [command.opts() as Options, command.args as readonly string[] as Args];
-      exitCode = (await action(withGlobalOptions(context, command.optsWithGlobals()), options, ...args)) ?? EXIT.ok;
+      const named = withGlobalOptions(context, command.optsWithGlobals());
+      exitCode = (await action(named, command.opts() as Options, ...command.args)) ?? EXIT.ok;
     };
   const program = await createProgram(context, run, namedCommand(argv));
   try {
