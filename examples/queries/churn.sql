@@ -2,7 +2,7 @@
 -- An item that returns counts as added, a library that moved to another owner as neither. Weeks begin on Monday, in UTC. The week in which
 -- the history began counts from then on, as `since` says; earlier weeks have no numbers.
 -- libraries_at_start is the week's first snapshot without what came and went in the week before it, and with the initial content that was
--- only read later. percent_removed is a share of it.
+-- only read later. percent_removed is the share of them that was removed: a library that came and went within the week is not in it.
 WITH weeks AS (
   SELECT (week AT TIME ZONE 'UTC')::date AS week,
     CASE WHEN week + interval '168 hours' > c.events_complete_since THEN greatest(week, c.events_complete_since) END AS since
@@ -16,22 +16,30 @@ WITH weeks AS (
   FROM simcat_report.daily_owners AS d
   GROUP BY day
   ORDER BY date_trunc('week', day::timestamp), day
-), counted AS (
-  SELECT week, since, s.libraries - coalesce(sum(e.library_change) FILTER (WHERE e.run_id <= s.run_id), 0) AS libraries_at_start,
-    count(*) FILTER (WHERE e.library_change > 0) AS libraries_added, count(*) FILTER (WHERE e.library_change < 0) AS libraries_removed,
-    coalesce(sum(e.scenario_change) FILTER (WHERE e.scenario_change > 0), 0) AS scenarios_added,
-    coalesce(-sum(e.scenario_change) FILTER (WHERE e.scenario_change < 0), 0) AS scenarios_removed
+), by_library AS (
+  SELECT week, since, s.libraries, sum(e.library_change) FILTER (WHERE e.run_id <= s.run_id) AS until_snapshot,
+    count(*) FILTER (WHERE e.library_change > 0) AS added, count(*) FILTER (WHERE e.library_change < 0) AS removed,
+    min(e.seen_at) FILTER (WHERE e.library_change > 0) AS came_at, min(e.seen_at) FILTER (WHERE e.library_change < 0) AS went_at,
+    sum(e.scenario_change) FILTER (WHERE e.scenario_change > 0) AS scenarios_added,
+    -sum(e.scenario_change) FILTER (WHERE e.scenario_change < 0) AS scenarios_removed
   FROM weeks
   JOIN snapshots AS s USING (week)
   LEFT JOIN simcat_report.events AS e
     ON e.seen_at >= since AND e.seen_at < (week + 7)::timestamp AT TIME ZONE 'UTC' AND e.kind <> 'loaded' AND NOT e.is_move
-  GROUP BY week, since, s.libraries
+  GROUP BY week, since, s.libraries, e.owner, e.library_name
+), counted AS (
+  SELECT week, since, libraries - coalesce(sum(until_snapshot), 0) AS libraries_at_start,
+    sum(added)::bigint AS libraries_added, sum(removed)::bigint AS libraries_removed,
+    count(*) FILTER (WHERE went_at < coalesce(came_at, 'infinity')) AS removed_of_start,
+    coalesce(sum(scenarios_added), 0) AS scenarios_added, coalesce(sum(scenarios_removed), 0) AS scenarios_removed
+  FROM by_library
+  GROUP BY week, since, libraries
 )
 SELECT week, since, libraries_at_start,
   CASE WHEN since IS NOT NULL THEN libraries_added END AS libraries_added,
   CASE WHEN since IS NOT NULL THEN libraries_removed END AS libraries_removed,
   CASE WHEN since IS NOT NULL THEN scenarios_added END AS scenarios_added,
   CASE WHEN since IS NOT NULL THEN scenarios_removed END AS scenarios_removed,
-  CASE WHEN since IS NOT NULL THEN round(100.0 * libraries_removed / nullif(libraries_at_start, 0), 1) END AS percent_removed
+  CASE WHEN since IS NOT NULL THEN round(100.0 * removed_of_start / nullif(libraries_at_start, 0), 1) END AS percent_removed
 FROM counted
 ORDER BY week DESC;

@@ -441,6 +441,20 @@ test("the libraries at the start of a week are those before its first run (fault
   expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "2", removed: "2", percent: "66.7" });
 });
 
+test("a library that came and went within a week is not removed from those at its start (fault 384)", async () => {
+  const removals = async () => {
+    const [line] = (await answerOf("churn.sql")).filter((row) => row.startsWith(monday(date(2))));
+    const [, , atStart, , removed, , , percent] = line?.split(" | ") ?? [];
+    return { atStart, removed, percent };
+  };
+  expect(await removals()).toEqual({ atStart: "2", removed: "1", percent: "50.0" });
+  const brief = ["added", "removed", "returned", "removed"].map((kind, at) => {
+    return { ...BOB, library_name: "bay", seen_at: new Date(ago(2).getTime() + at * 1_000), run_id: 99 + at, kind };
+  });
+  await addRows(database(), "events", brief);
+  expect(await removals()).toEqual({ atStart: "2", removed: "3", percent: "50.0" });
+});
+
 test("initial content that was only read later was there at the start of a week (fault 241)", async () => {
   const atStart = async () => (await answerOf("churn.sql")).map((row) => Number(row.split(" | ")[2]));
   const before = await atStart();
