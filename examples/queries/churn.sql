@@ -1,8 +1,8 @@
 -- How many libraries and scenarios were added and removed in each of the last eight weeks?
 -- An item that returns counts as added, a library that moved to another owner as neither. Weeks begin on Monday, in UTC. The week in which
 -- the history began counts from then on, as `since` says; earlier weeks have no numbers.
--- libraries_at_start is the week's first snapshot without what came and went in the week before it, and with the initial content that was
--- only read later. percent_removed is the share of them that was removed: a library that came and went within the week is not in it.
+-- libraries_at_start is the week's first snapshot from then on without what came and went in the week before it, and with the initial content
+-- that was only read later. percent_removed is the share of them that was removed: a library that came and went within the week is not in it.
 WITH weeks AS (
   SELECT (week AT TIME ZONE 'UTC')::date AS week,
     CASE WHEN week + interval '168 hours' > c.events_complete_since THEN greatest(week, c.events_complete_since) END AS since
@@ -11,11 +11,10 @@ WITH weeks AS (
 ), loaded AS MATERIALIZED (
   SELECT run_id, sum(library_change) AS libraries FROM simcat_report.events WHERE kind = 'loaded' GROUP BY run_id
 ), snapshots AS (
-  SELECT DISTINCT ON (date_trunc('week', day::timestamp)) date_trunc('week', day::timestamp)::date AS week, max(run_id) AS run_id,
+  SELECT day, taken_at, max(run_id) AS run_id,
     sum(libraries) + coalesce((SELECT sum(l.libraries) FROM loaded AS l WHERE l.run_id > max(d.run_id)), 0) AS libraries
   FROM simcat_report.daily_owners AS d
-  GROUP BY day
-  ORDER BY date_trunc('week', day::timestamp), day
+  GROUP BY day, taken_at
 ), by_library AS (
   SELECT week, since, s.libraries, sum(e.library_change) FILTER (WHERE e.run_id <= s.run_id) AS until_snapshot,
     count(*) FILTER (WHERE e.library_change > 0) AS added, count(*) FILTER (WHERE e.library_change < 0) AS removed,
@@ -23,7 +22,10 @@ WITH weeks AS (
     sum(e.scenario_change) FILTER (WHERE e.scenario_change > 0) AS scenarios_added,
     -sum(e.scenario_change) FILTER (WHERE e.scenario_change < 0) AS scenarios_removed
   FROM weeks
-  JOIN snapshots AS s USING (week)
+  CROSS JOIN LATERAL (
+    SELECT run_id, libraries FROM snapshots WHERE day >= week AND day < week + 7
+    ORDER BY taken_at < since, abs(extract(epoch FROM taken_at - since)), day LIMIT 1
+  ) AS s
   LEFT JOIN simcat_report.events AS e
     ON e.seen_at >= since AND e.seen_at < (week + 7)::timestamp AT TIME ZONE 'UTC' AND e.kind <> 'loaded' AND NOT e.is_move
   GROUP BY week, since, s.libraries, e.owner, e.library_name
