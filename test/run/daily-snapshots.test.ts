@@ -167,6 +167,25 @@ test("a snapshot that fails leaves only a warning, and the next good run takes i
   expect(await days()).toEqual(["2026-03-01"]);
 });
 
+test("a date that was past only to a clock that was ahead is no last work once the clock is confirmed (fault 386)", async () => {
+  const { database, service, call, warnings, setClock, setDatabaseClock } = await organization([fire]);
+  const lastWork = () =>
+    database.lines("SELECT last_work_at::date::text, last_work_scenario_id FROM simcat_report.libraries");
+  await setClock("2026-03-02T08:00:00Z");
+  await call(["sync"]);
+  await setDatabaseClock("2126-04-11T08:00:00Z");
+  const planned = scenario(4, { lastModified: "2126-04-10 at 8:30 AM" });
+  service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [...fire.scenarios, planned] });
+  await call(["sync"]);
+  expect(await lastWork()).toEqual(["2126-04-10 4"]);
+
+  await setClock("2026-03-03T08:00:00Z");
+  expect((await warnings()).map(({ code }: { code: string }) => code)).toContain("versions_moved_back");
+  expect(await lastWork()).toEqual(["2026-03-02 NULL"]);
+  const days = "SELECT day::text, last_work_at::date::text FROM simcat_report.daily_libraries ORDER BY day";
+  expect(await database.lines(days)).toEqual(["2026-03-02 2023-09-11", "2026-03-03 2026-03-02"]);
+});
+
 test("snapshots, versions and events of a clock that was ahead are corrected once it is confirmed (faults 136, 207)", async () => {
   const { database, service, call, warnings, setClock, setDatabaseClock, days, daily } = await organization([
     fire,

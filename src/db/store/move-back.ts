@@ -40,6 +40,14 @@ FROM (
 ) AS before
 WHERE greatest(y.content_read_at, y.last_success_at) > now()`;
 
+/** To a clock that was ahead, the date of a scenario may have been that of past work. */
+const FIND_WORK = `
+UPDATE simcat.library_sync y SET (last_scenario_at, last_scenario_id) = (
+  SELECT s.last_modified_at, s.scenario_id FROM simcat.scenarios s
+  WHERE (s.owner, s.library_name) = (y.owner, y.library_name) AND s.removed_at IS NULL AND s.last_modified_at <= now() + interval '1 day'
+  ORDER BY s.last_modified_at DESC, s.scenario_id DESC LIMIT 1)
+WHERE y.last_scenario_at > now() + interval '1 day'`;
+
 const MOVE_BACK = COLUMNS.map(({ table, column }) =>
   statement(`
 UPDATE simcat.${table} t SET ${column} = now() + f.n * interval '1 microsecond'
@@ -57,6 +65,7 @@ export async function moveBack(connection: Connection): Promise<string | null> {
   const { rows } = await connection.query<{ at: string }>(FUTURE_TIMES);
   const times = rows.map(({ at }) => at);
   await connection.query(MOVE_READS);
+  await connection.query(FIND_WORK);
   for (const move of MOVE_BACK) await connection.query(move({ times }));
   return times.at(-1) ?? null;
 }
