@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { useTestDatabase } from "../support/database.ts";
 import { answeredQueries, columnNames } from "./answer-blocks.ts";
+import { addRows } from "./stored-rows.ts";
 
 const DOC = readFileSync("docs/reporting.md", "utf8");
 const QUESTIONS = readFileSync("docs/questions.md", "utf8");
@@ -43,3 +44,19 @@ test.each(answeredQueries(QUESTIONS))(
     expect(columnNames(answer)).toEqual(fields.map(({ name }) => name));
   },
 );
+
+test("its queries have no rows of a time before the history, and a job that follows the copy misses no first read (fault 387)", async () => {
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  await addRows(database(), "libraries", [{ library_name: "forest", package_version: "1.0", changed_at: hoursAgo(1) }]);
+  await addRows(database(), "sync_runs", [
+    { id: 1, status: "failed", started_at: hoursAgo(3), finished_at: hoursAgo(3) },
+    { id: 2, started_at: hoursAgo(2), finished_at: hoursAgo(2) },
+    { id: 3, status: "running", started_at: hoursAgo(1) },
+  ]);
+  await addRows(database(), "events", [{ kind: "loaded", seen_at: hoursAgo(1) }]);
+  const answers: Record<string, unknown>[][] = [];
+  for (const { sql } of blocks.filter((block) => /_as_of\(/.test(block.sql))) answers.push(await database().query(sql));
+  expect(answers).toMatchObject([[], [{ run_id: "2", libraries: "0" }]]);
+  const follows = blocks.find(({ sql }) => sql.includes("max(seen_at)"))?.sql ?? "";
+  expect(await database().query(follows)).toMatchObject([{ owner: "ann", library_name: "forest" }]);
+});
