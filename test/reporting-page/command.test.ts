@@ -164,6 +164,17 @@ describe("simcat report", () => {
     expect((await report(made)).stdout).toMatch(/ {2}Growth is recorded since /);
   });
 
+  test("counts the growth of an owner from the first snapshot on, although it does not have this owner (fault 388)", async () => {
+    const made = await syncedFixture([library("ann", "Lake", { scenarios: [1] })]);
+    await made.query("UPDATE simcat.owner_days SET day = day - 2; UPDATE simcat.snapshot_days SET day = day - 2");
+    made.service.put(library("bob", "Fire", { scenarios: [1, 2] }), library("bob", "Water"));
+    await made.call(["sync"]);
+    const { stdout, page } = await report(made, "--owner", "bob");
+    expect(stdout).toMatch(/ {2}2 more libraries and 2 more scenarios since /);
+    expect(page).toMatch(/<dt>libraries<.dt><dd>2<small>of 1 owner<br>\+2 since /);
+    expect((await report(made, "--owner", "ann")).stdout).toMatch(/ {2}As many libraries and scenarios as on /);
+  });
+
   test("says until when a copy is known that no run looked at for twenty days", async () => {
     const made = await fixture(SMALL);
     // Five days apart, and the last one 20 days ago.

@@ -71,18 +71,19 @@ export const growthSection: Section<{ growth: GrowthRow }> = {
   id: "growth",
   isWide: true,
   queries: {
-    /** The last two years. */
+    /** The last two years. On a day on which an owner had no row, this owner had nothing. */
     growth: `
 WITH loaded AS MATERIALIZED (
   SELECT run_id, sum(library_change) AS libraries, sum(scenario_change) AS scenarios, sum(byte_change) AS bytes
   FROM simcat_report.events WHERE ${OF_OWNERS} AND kind = 'loaded' GROUP BY run_id
 )
-SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries)::float8 AS libraries, sum(parents)::float8 AS parents,
-  sum(results)::float8 AS results, sum(bytes)::float8 AS bytes, sum(sizes_unread)::float8 AS "sizesUnread", sum(active)::float8 AS active, sum(stale)::float8 AS stale,
+SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries * shown)::float8 AS libraries, sum(parents * shown)::float8 AS parents,
+  sum(results * shown)::float8 AS results, sum(bytes * shown)::float8 AS bytes, sum(sizes_unread * shown)::float8 AS "sizesUnread",
+  sum(active * shown)::float8 AS active, sum(stale * shown)::float8 AS stale,
   max(taken_at) >= coalesce((SELECT max(cutoff) FROM simcat_report.prune_history WHERE events), '-infinity') AS "hasEvents",
   (SELECT json_build_object('libraries', coalesce(sum(l.libraries), 0), 'scenarios', coalesce(sum(l.scenarios), 0),
       'bytes', coalesce(sum(l.bytes), 0)) FROM loaded l WHERE l.run_id > max(d.run_id)) AS "readLater"
-FROM simcat_report.daily_owners d WHERE ${OF_OWNERS} AND day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
+FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS d WHERE day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
   },
   finding(rows) {
     const [recorded] = rows.growth;
