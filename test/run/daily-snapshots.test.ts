@@ -134,6 +134,22 @@ test("what was stored after a snapshot by a clock that was hours ahead is counte
   expect(JSON.parse(stdout).findings.growth).toBe("1 more library since 2 Mar 2026, and as many scenarios");
 });
 
+test.each([
+  { clock: "was ahead when the history began", began: "2026-04-02T08:00:00Z", listed: "2026-03-03T08:00:00Z" },
+  { clock: "is behind when it is listed", began: "2026-03-02T08:00:00Z", listed: "2026-02-03T08:00:00Z" },
+])("a library that came after the history began is added although the clock $clock (fault 389)", async (times) => {
+  const { database, service, call, setClock, setDatabaseClock } = await organization([fire]);
+  await setClock("2026-03-02T08:00:00Z");
+  await setDatabaseClock(times.began);
+  await call(["sync"]);
+  service.put(water);
+  await setClock("2026-03-03T08:00:00Z");
+  await setDatabaseClock(times.listed);
+  await call(["sync"]);
+  const kinds = "SELECT DISTINCT library_name, kind FROM simcat.events ORDER BY 1";
+  expect(await database.lines(kinds)).toEqual(["Fire loaded", "Water added"]);
+});
+
 test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {
   const { service, call, setClock, days } = await organization([fire, water]);
   await setClock("2026-03-01T08:00:00Z");

@@ -2,6 +2,7 @@ import { DatabaseError } from "../../errors.ts";
 import { formatKey, keyText } from "../../key.ts";
 import type { FailedLibrary, LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
+import { HISTORY_BEGAN_AT } from "../history-start.ts";
 import type { Lease } from "../lease.ts";
 import { libraries } from "../schema.ts";
 import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
@@ -139,10 +140,13 @@ function* inBatches<T>(items: Iterable<T>, size: number): Generator<readonly T[]
   yield batch;
 }
 
-/** A new text unsettles the bookmark, even if this run dies and the next listing shows the old text again. */
+/**
+ * A new text unsettles the bookmark, even if this run dies and the next listing shows the old text again. What is listed first after the
+ * history began is no initial content, even if the clock is behind now, or was ahead then.
+ */
 const UPSERT_LISTED = statement(`
 INSERT INTO simcat.library_sync AS y (owner, library_name, listed_text, bookmark_seen_at, first_listed_at)
-SELECT owner, library_name, listed_text, to_timestamp($seen_at::float8 / 1000), now()
+SELECT owner, library_name, listed_text, to_timestamp($seen_at::float8 / 1000), greatest(now(), ${HISTORY_BEGAN_AT} + interval '1 microsecond')
 FROM unnest($owner::text[], $library_name::text[], $listed_text::text[]) AS i(owner, library_name, listed_text)
 ON CONFLICT (owner, library_name) DO UPDATE
   SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,
