@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { StopSignal } from "../async.ts";
-import { ContentError } from "../errors.ts";
+import { ContentError, UnauthorizedError } from "../errors.ts";
 import type { LibraryKey, Listing, ReceivedContent, Reject, ScenarioSink } from "../model.ts";
 import { type GetRequest, get } from "./http/get.ts";
 import { type HttpContext, openHttpContext } from "./http/http-context.ts";
@@ -31,8 +31,6 @@ export const DISCARD: ScenarioSink = {
   remove: async () => {},
 };
 
-type KeyState = "accepted" | "refused" | "unknown";
-
 export interface ServiceOptions extends HttpOptions {
   /** The owner of list entries without one. */
   readonly defaultOwner: string | null;
@@ -41,6 +39,7 @@ export interface ServiceOptions extends HttpOptions {
 export function openService(options: ServiceOptions) {
   const { defaultOwner } = options;
   const context = openHttpContext(options);
+  const isKeyRefused = createKeyCheck(context);
   return {
     /**
      * Keeps the libraries that pass the filter; of all others only whether they are listed.
@@ -49,15 +48,14 @@ export function openService(options: ServiceOptions) {
     listLibraries: (signal: AbortSignal, isKept?: KeyFilter) => getListing(context, defaultOwner, signal, isKept),
     /**
      * On abort it does not wait for a call of the sink in progress, and makes no further one.
-     * @throws ContentError, SourceUnavailableError if the run must end, or an error of the sink
+     * @throws ContentError, UnauthorizedError or SourceUnavailableError if the run must end, or an error of the sink
      */
     readContent: (library: RequestedLibrary, sink: ScenarioSink, signal: AbortSignal) =>
-      runScoped(signal, (scope) => readContent(context, library, sink, scope)),
-    /**
-     * Checks the key by the status of the listing, without its body. At most one check per minute; in between, it
-     * returns the last result.
-     */
-    confirmKey: createKeyCheck(context),
+      runScoped(signal, (scope) => readContent(context, library, sink, scope)).catch(async (error) => {
+        const isRefused =
+          error instanceof ContentError && error.code === "unauthorized" && (await isKeyRefused(signal));
+        throw isRefused ? new UnauthorizedError(REFUSED_MIDWAY, { cause: error }) : error;
+      }),
     /** Counts since the client was opened. `bytes` are decoded bytes of responses with status 200, `throttled` are 429, and 503 before a success. */
     counters: () => ({ ...context.counters }),
     /** Closes all connections. Calls in progress fail, and so do later ones. */
@@ -162,23 +160,28 @@ function rejectPaged(of: Pick<Reject, "key" | "kind">, reason: string, link: str
   return link === null ? [] : [{ ...of, code: "paged_answer", path: "", reason, payload: link }];
 }
 
-function createKeyCheck(context: HttpContext): (signal: StopSignal) => Promise<KeyState> {
-  let last: { readonly at: number; readonly signal: StopSignal; readonly state: Promise<KeyState> } | null = null;
+const REFUSED_MIDWAY =
+  "the service refused the key in the middle of the run: it was revoked or has expired. What was stored stays; replace the key by a valid one and run again";
 
-  async function check(signal: StopSignal): Promise<KeyState> {
+/**
+ * Returns a function that checks whether the service refuses the key, by the status of the listing, without its body. At most
+ * one check per minute; in between, it returns the last result.
+ */
+function createKeyCheck(context: HttpContext): (signal: StopSignal) => Promise<boolean> {
+  let last: { readonly at: number; readonly signal: StopSignal; readonly isRefused: Promise<boolean> } | null = null;
+
+  async function check(signal: StopSignal): Promise<boolean> {
     const answer = await get(context, { ...listingRequest(context), parse: async () => null }, signal);
-    if (!("failure" in answer)) return "accepted";
-    const { status } = answer.failure;
-    return status === 401 || status === 403 ? "refused" : "unknown";
+    return "failure" in answer && (answer.failure.status === 401 || answer.failure.status === 403);
   }
 
   return (signal) => {
     const now = performance.now();
     // An aborted check has no result that others could use.
     if (last === null || last.signal.aborted || now - last.at >= context.confirmEveryMs) {
-      last = { at: now, signal, state: check(signal) };
+      last = { at: now, signal, isRefused: check(signal) };
     }
-    return last.state;
+    return last.isRefused;
   };
 }
 

@@ -5,7 +5,7 @@ import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import { COLUMN_SIGNATURE } from "../db/store/columns.ts";
 import { RefusedRows, refusedByDatabase } from "../db/store/refused-rows.ts";
 import { createScenarioBuffers } from "../db/store/scenario-buffer.ts";
-import { ContentError, SourceUnavailableError, UnauthorizedError } from "../errors.ts";
+import { ContentError, SourceUnavailableError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { FailedLibrary, LibraryKey, ListedLibrary, ReadAction, ReadOutcome, ReceivedContent } from "../model.ts";
 import { DISCARD } from "../service/client.ts";
@@ -17,9 +17,8 @@ import { hasFailed } from "./rules/settle.ts";
 import type { Run } from "./run-types.ts";
 
 /**
- * Reads the content of the planned libraries, `concurrency` at once, and yields the outcome of each. If the service
- * refuses the key, it yields nothing for that library and begins no other one. Libraries that the database already refused in
- * this run are yielded first, as failures, and are not read. `stop` ends the reading, also for the caller.
+ * Reads the content of the planned libraries, `concurrency` at once, and yields the outcome of each. Libraries that the database
+ * already refused in this run are yielded first, as failures, and are not read. `stop` ends the reading, also for the caller.
  * @throws what ended the run, after the requests in flight have ended and everything that was read is yielded
  */
 export async function* readLibraries(
@@ -50,31 +49,23 @@ export async function* readLibraries(
     }
   };
   const failedKeys = new Set(alreadyFailed.map(({ key }) => keyText(key)));
-  let end: Error | null = null;
-  function* untilEnd(): Generator<ReadAction> {
-    for (const action of actions) {
-      if (end !== null) return;
-      if (!failedKeys.has(keyText(action.listed.key))) yield action;
-    }
+  function* remaining(): Generator<ReadAction> {
+    for (const action of actions) if (!failedKeys.has(keyText(action.listed.key))) yield action;
   }
 
-  for await (const outcome of concurrently(untilEnd(), run.settings.concurrency, read, stop)) {
+  for await (const outcome of concurrently(remaining(), run.settings.concurrency, read, stop)) {
     if (outcome.kind === "read") {
       outage.addRead(outcome.action.listed.key);
       yield outcome;
       continue;
     }
     const { action, error } = outcome;
-    if (error.code === "unauthorized" && (await run.service.confirmKey(stopped)) === "refused") {
-      end ??= refusedMidway(error);
-      continue;
-    }
     const silent = ["all_rejected", "drift"].includes(error.code) && isSilent(action, null);
     yield { kind: "failed", failure: { ...error.toFailedLibrary(action.listed.key, run.mask), silent } };
-    end ??= await outage.judgeFailure(action, error);
-    if (end instanceof SourceUnavailableError) stop.abort(end);
+    const down = stop.signal.aborted ? null : await outage.judgeFailure(action, error);
+    if (down !== null) stop.abort(down);
   }
-  if (end !== null) throw end;
+  stop.signal.throwIfAborted();
   await outage.assertRead();
 }
 
@@ -196,13 +187,6 @@ function considersDown(summary: string, last: ContentError): SourceUnavailableEr
   return new SourceUnavailableError(
     `${summary}, so the service is considered down (the last: ${last.message}); the next run tries again`,
     { retryAfterMs: last.retryAfterMs, cause: last },
-  );
-}
-
-function refusedMidway(error: ContentError): UnauthorizedError {
-  return new UnauthorizedError(
-    "the service refused the key in the middle of the run: it was revoked or has expired. The libraries read until then are stored; replace the key by a valid one and run again",
-    { cause: error },
   );
 }
 

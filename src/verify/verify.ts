@@ -5,7 +5,7 @@ import type { Connection } from "../db/connect.ts";
 import type { DifferenceKind, StoredRows } from "../db/read/compare-rows.ts";
 import { readStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
-import { ContentError, DatabaseError, SimcatError, UnauthorizedError } from "../errors.ts";
+import { ContentError, DatabaseError, SimcatError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
 import type { LibraryFailure, LibraryKey, ListedLibrary, ReceivedContent, StoredLibrary } from "../model.ts";
 import type { Selection } from "../run-summary.ts";
@@ -179,13 +179,8 @@ async function compareSides(
     if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });
     onEvent({ kind: "stored", key });
   };
-  const fail = async (key: LibraryKey, row: StoredLibrary, error: unknown) => {
+  const fail = (key: LibraryKey, row: StoredLibrary, error: unknown) => {
     if (!(error instanceof ContentError)) throw error;
-    if (error.code === "unauthorized" && (await service.confirmKey(signal)) === "refused") {
-      const message =
-        "the service refused the key during the comparison: it was revoked or has expired. Replace the key by a valid one and run simcat verify again";
-      throw new UnauthorizedError(message, { cause: error });
-    }
     const failure = { key, code: error.code, message: error.message };
     unread.push(failure);
     onEvent({ kind: "failed", ...failure });

@@ -34,7 +34,6 @@ describe("an abort", () => {
     const signal = AbortSignal.abort(REASON);
     expect(await failureOf(service.listLibraries(signal))).toBe(REASON);
     expect(await failureOf(service.readContent(LIBRARY, collect(), signal))).toBe(REASON);
-    expect(await failureOf(service.confirmKey(signal))).toBe(REASON);
     expect(server.targets).toEqual([]);
   });
 

@@ -1,5 +1,7 @@
+import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import type { Service } from "../../src/service/client.ts";
 import {
   collect,
   failureOf,
@@ -11,7 +13,6 @@ import {
   open,
   SCENARIOS,
   serve,
-  serveStatus,
   serveWell,
 } from "./service-under-test.ts";
 
@@ -82,49 +83,43 @@ describe("an error of the sink", () => {
   });
 });
 
-describe("confirmKey", () => {
-  it.each([
-    [200, "accepted"],
-    [401, "refused"],
-    [403, "refused"],
-    [404, "unknown"],
-    [302, "unknown"],
-    [500, "unknown"],
-  ])("maps the status %i to %s", async (status, expected) => {
-    const server = await serveStatus(status, {}, "<html>whatever");
-    expect(await open(server.url, { maxRetries: 1 }).confirmKey(never)).toBe(expected);
-    expect(new Set(server.targets)).toEqual(new Set(["/v1/libs"]));
-  });
-
-  it("does not wait for the body", async () => {
-    const server = await serve((_, response) => {
-      response.writeHead(200);
-      response.write("[");
+describe("a library that answers 401", () => {
+  /** A server whose listing answers as told, and whose content answers 401. */
+  const serveRefusing = (list: (response: ServerResponse, count: number) => void) => {
+    let count = 0;
+    return serve((request, response) => {
+      if (request.url === "/v1/libs") list(response, ++count);
+      else response.writeHead(401).end();
     });
-    expect(await open(server.url).confirmKey(never)).toBe("accepted");
+  };
+  const codeOf = async (service: Service, signal = never) =>
+    (await failureOf(service.readContent(LIBRARY, collect(), signal))).name;
+
+  it.each([
+    [200, "ContentError"],
+    [401, "UnauthorizedError"],
+    [403, "UnauthorizedError"],
+    [404, "ContentError"],
+    [302, "ContentError"],
+    [500, "ContentError"],
+  ])("and a listing that answers %i: %s", async (status, expected) => {
+    const server = await serveRefusing((response) => response.writeHead(status).end("<html>whatever"));
+    expect(await codeOf(open(server.url, { maxRetries: 1 }))).toBe(expected);
   });
 
-  it("sends another request after a minute", async () => {
-    const server = await serve((_, response) => {
-      response.statusCode = server.targets.length === 1 ? 200 : 401;
-      response.end(LISTING);
+  it("does not wait for the body of the listing", async () => {
+    const server = await serveRefusing((response) => response.writeHead(200).write("["));
+    expect(await codeOf(open(server.url))).toBe("ContentError");
+  });
+
+  it("asks for the listing again after a minute, or if the first caller was aborted", async () => {
+    const caller = new AbortController();
+    const server = await serveRefusing((response, count) => {
+      if (count === 1) caller.abort(new Error("SIGTERM"));
+      else response.writeHead(count === 2 ? 200 : 401).end(LISTING);
     });
     const service = open(server.url, { timing: { confirmEveryMs: 0 } });
-    expect([await service.confirmKey(never), await service.confirmKey(never)]).toEqual(["accepted", "refused"]);
-  });
-
-  it("sends another request when the first caller was aborted", async () => {
-    const caller = new AbortController();
-    const server = await serve((_, response) => {
-      if (server.targets.length > 1) response.end(LISTING);
-      else caller.abort(new Error("SIGTERM"));
-    });
-    const service = open(server.url);
-    await failureOf(service.confirmKey(caller.signal));
-    expect(await service.confirmKey(never)).toBe("accepted");
-  });
-
-  it("is unknown when the service does not answer", async () => {
-    expect(await open(new URL("http://127.0.0.1:1/"), { maxRetries: 0 }).confirmKey(never)).toBe("unknown");
+    await failureOf(service.readContent(LIBRARY, collect(), caller.signal));
+    expect([await codeOf(service), await codeOf(service)]).toEqual(["ContentError", "UnauthorizedError"]);
   });
 });
