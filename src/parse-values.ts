@@ -29,18 +29,6 @@ export function createValueParsers(timeZone: string) {
   };
 }
 
-/** A parsed `lastModified`. The specification gives it no format, so two dates are never compared for identity by this. */
-export interface ParsedDate {
-  /** The earliest moment that the text can mean, in ms UTC. */
-  readonly at: number;
-  /** Microseconds after `at`, 0 to 999. */
-  readonly micros: number;
-  /** The text means a moment in [at, at + precisionMs). */
-  readonly precisionMs: number;
-  /** Whether the text itself states its zone. */
-  readonly zoned: boolean;
-}
-
 const QUARTER_HOUR_MS = 15 * MINUTE_MS;
 
 export const MAX_PRECISION_MS = DAY_MS + HOUR_MS;
@@ -49,13 +37,15 @@ export const MAX_PRECISION_MS = DAY_MS + HOUR_MS;
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Parses a date; without an offset it is local time of `timeZone`. Null if its format is unknown. */
-export function parseDate(text: string, timeZone: TimeZone): ParsedDate | null {
+/**
+ * Parses a `lastModified`; without an offset it is local time of `timeZone`. `at` is the earliest moment that it can mean, in ms
+ * UTC. Null if its format is unknown. The specification gives no format, so two dates are never compared for identity by this.
+ */
+export function parseDate(text: string, timeZone: TimeZone) {
   const format = parseDateFormat(text);
   if (format === null) return null;
-  const zoned = format.offsetMs !== null;
   const at = format.offsetMs === null ? timeZone(format.localTime) : format.localTime - format.offsetMs;
-  return at >= EARLIEST && at <= LATEST ? { at, micros: format.micros, precisionMs: format.precisionMs, zoned } : null;
+  return at >= EARLIEST && at <= LATEST ? { ...format, at } : null;
 }
 
 /**

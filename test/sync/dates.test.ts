@@ -18,7 +18,7 @@ const DAY = 86_400_000;
 /** The meaning of a text in UTC: its moment, its grain and whether it states a zone. */
 function reading(text: string, timeZone = "UTC") {
   const date = parseDate(text, createTimeZone(timeZone));
-  return date === null ? null : [new Date(date.at).toISOString(), date.precisionMs, date.zoned];
+  return date === null ? null : [new Date(date.at).toISOString(), date.precisionMs, date.offsetMs !== null];
 }
 
 test.each([

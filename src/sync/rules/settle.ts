@@ -117,7 +117,7 @@ function wentBack({ listedText, previousText }: Sighting): boolean {
   if (previousText === null || previousText === listedText) return false;
   const before = parseDate(previousText, UTC);
   const after = parseDate(listedText ?? "", UTC);
-  if (before === null || after === null || before.zoned !== after.zoned) return true;
+  if (before === null || after === null || (before.offsetMs === null) !== (after.offsetMs === null)) return true;
   return before.at > after.at || (before.at === after.at && before.micros > after.micros);
 }
 
