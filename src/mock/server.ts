@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import { UTC_DATES } from "./date-source.ts";
 import { editRandomly } from "./edits.ts";
 import type { MockLibrary } from "./library.ts";
@@ -60,14 +60,6 @@ export function metadataOf(library: MockLibrary) {
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The header limit is large enough for the longest keys. There are no time-outs. */
-export const SERVER_OPTIONS: ServerOptions = {
-  keepAliveTimeout: 60_000,
-  requestTimeout: 0,
-  headersTimeout: 0,
-  maxHeaderSize: 256 * 1024,
-};
-
 /** Port 0 is any free port. `close` destroys all sockets. Rejects with the system's error if the port is taken. */
 export async function listen(server: Server, host: string, port: number) {
   await once(server.listen(port, host), "listening");
@@ -98,7 +90,7 @@ const HOST = "127.0.0.1";
 /** Starts a mock of the service. Rejects with the system's error if the port is taken. */
 export async function startMockService(options: MockServiceOptions) {
   const { organization, apiKey, port = 0, seed = 1, editEvery = null } = options;
-  const server = createServer(SERVER_OPTIONS, (req, res) => {
+  const server = createServer((req, res) => {
     const { status, value } = findAnswer(organization, apiKey, req, parseRoute(req.url ?? ""));
     const body = Buffer.from(JSON.stringify(value));
     res.writeHead(status, { "content-type": JSON_TYPE, "content-length": body.length }).end(body);

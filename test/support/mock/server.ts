@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { listen, SERVER_OPTIONS } from "../../../src/mock/server.ts";
+import { listen } from "../../../src/mock/server.ts";
 import type { Fault, FaultMatch } from "./faults.ts";
 import { changeLibrary, type MockLibrary } from "./library.ts";
 import { createListener, type ListenerOptions } from "./listener.ts";
@@ -16,9 +16,7 @@ export type MockService = Awaited<ReturnType<typeof startMockService>>;
 export async function startMockService(options: MockServiceOptions) {
   const { organization, host = "127.0.0.1", pathPrefix = "", tls } = options;
   const { respond, ...listener } = createListener(options);
-  const server = tls
-    ? createSecureServer({ ...SERVER_OPTIONS, ...tls }, respond)
-    : createServer(SERVER_OPTIONS, respond);
+  const server = tls ? createSecureServer(tls, respond) : createServer(respond);
   const { port, close } = await listen(server, host, 0);
   return {
     ...listener,
