@@ -19,14 +19,7 @@ export function createRandom(seed: number) {
     /** An integer in [from, to], both included. */
     between: (from: number, to: number): number => from + below(to - from + 1),
     chance: (probability: number): boolean => next() < probability,
-    /**
-     * One of the items.
-     * @throws a RangeError if there are none
-     */
-    pick<T>(items: readonly T[]): T {
-      const index = below(items.length);
-      if (index >= items.length) throw new RangeError("nothing to pick from");
-      return items[index] as T;
-    },
+    /** One of the items, of which there is at least one. */
+    pick: <T>(items: readonly T[]): T => items[below(items.length)] as T,
   };
 }
