@@ -11,15 +11,11 @@ export interface DateSource {
 export const UTC_DATES: DateSource = {
   now: () => new Date(),
   text: (date) => `${date.toISOString().slice(0, 10)} at ${formatTwelveHours(date)}`,
-  runText: (date) =>
-    `${twoDigits(date.getUTCDate())}-${MONTH_NAMES[date.getUTCMonth()]}-${date.getUTCFullYear()} ${formatTwelveHours(date)}`,
+  // `toUTCString` returns `Wed, 20 Mar 2024 16:27:00 GMT`.
+  runText: (date) => `${date.toUTCString().slice(5, 16).replaceAll(" ", "-")} ${formatTwelveHours(date)}`,
 };
-
-const MONTH_NAMES = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 function formatTwelveHours(date: Date): string {
   const hour = date.getUTCHours();
-  return `${hour % 12 === 0 ? 12 : hour % 12}:${twoDigits(date.getUTCMinutes())} ${hour < 12 ? "AM" : "PM"}`;
+  return `${hour % 12 === 0 ? 12 : hour % 12}:${date.toISOString().slice(14, 16)} ${hour < 12 ? "AM" : "PM"}`;
 }
-
-const twoDigits = (value: number): string => String(value).padStart(2, "0");
