@@ -54,6 +54,7 @@ it.each([
   ["Sunday, 06-Nov-94 08:49:37 GMT", null],
   ["Sun Nov  6 08:49:37 1994", null],
   ["tomorrow", null],
+  ["Invalid Date", null],
 ])("parses only the date format of HTTP: %j", (text, expected) => {
   expect(parseHttpDate(text)).toBe(expected);
 });

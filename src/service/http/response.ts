@@ -57,17 +57,10 @@ export function hasNextPage(link: string): boolean {
   return false;
 }
 
-/** The responses of one second have the same date. */
-let lastDate = { text: "", at: null as number | null };
-
 /** Milliseconds since the epoch; null if the text is not of the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). */
 export function parseHttpDate(text: string): number | null {
-  if (text !== lastDate.text) {
-    const date = new Date(text);
-    const isValid = !Number.isNaN(date.getTime()) && date.toUTCString() === text;
-    lastDate = { text, at: isValid ? date.getTime() : null };
-  }
-  return lastDate.at;
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toUTCString() === text ? at : null;
 }
 
 const BOM = Buffer.from("\ufeff");
