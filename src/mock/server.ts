@@ -7,26 +7,23 @@ import type { Organization } from "./organization.ts";
 import { createRandom } from "./random.ts";
 
 export type Route =
-  | { readonly kind: "listing" }
-  | { readonly kind: "metadata" | "scenarios"; readonly owner: string; readonly name: string }
-  | { readonly kind: "unknown" };
+  | { readonly kind: "listing" | "unknown" }
+  | { readonly kind: "metadata" | "scenarios"; readonly owner: string; readonly name: string };
 
-const UNKNOWN: Route = { kind: "unknown" };
+const CONTENT_PATH = /^\/libs\/user\/([^/]+)\/([^/]+)\/(metadata|scenarios)$/;
 
 /** Splits the raw path before decoding its segments, so that `%2F` is a character of a name. */
 export function parseRoute(rawPath: string): Route {
   const [path = ""] = rawPath.split("?");
-  const [start, libs, user, owner, name, operation, ...rest] = path.split("/");
-  if (start !== "" || libs !== "libs") return UNKNOWN;
-  if (user === undefined) return { kind: "listing" };
-  if (user !== "user" || !owner || !name || rest.length > 0) return UNKNOWN;
-  if (operation !== "metadata" && operation !== "scenarios") return UNKNOWN;
+  if (path === "/libs") return { kind: "listing" };
+  const [, owner = "", name = "", kind] = CONTENT_PATH.exec(path) ?? [];
   try {
-    return { kind: operation, owner: decodeURIComponent(owner), name: decodeURIComponent(name) };
+    if (kind === "metadata" || kind === "scenarios")
+      return { kind, owner: decodeURIComponent(owner), name: decodeURIComponent(name) };
   } catch {
     // Not UTF-8.
-    return UNKNOWN;
   }
+  return { kind: "unknown" };
 }
 
 /** The status and the JSON value of the answer to a request. */
