@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { decideRetry, type FailedAttempt, type RetryHistory, type RetryPolicy } from "../../src/service/http/get.ts";
 
 const POLICY: RetryPolicy = { maxRetries: 4, maxRetryWaitMs: 60_000, backoffBaseMs: 250, maxBackoffMs: 10_000 };
-const FIRST: RetryHistory = { attemptsUsed: 0, failures: 0, toleratesThrottling: true, othersSucceeded: false };
+const FIRST: RetryHistory = { attemptsUsed: 0, failures: 0, toleratesThrottling: false };
 const failed = (kind: FailedAttempt["kind"]): FailedAttempt => ({ kind, status: null, retryAfterMs: null });
 const status = (code: number, retryAfterMs: number | null = null): FailedAttempt => ({
   kind: "status",
@@ -53,13 +53,12 @@ it.each([status(429), status(503), status(503, 1000), status(500, 1000)])(
   "counts no attempt for $status with a Retry-After of $retryAfterMs while other requests succeed",
   (attempt) => {
     const history = { ...FIRST, attemptsUsed: 4, failures: 9 };
-    const others = { ...history, othersSucceeded: true };
+    const others = { ...history, toleratesThrottling: true };
     expect(decideRetry(attempt, others, POLICY, 0)).toMatchObject({ kind: "retry", counted: false });
     expect(decideRetry(attempt, history, POLICY, 0)).toEqual(stop("attempts"));
-    expect(decideRetry(attempt, { ...others, toleratesThrottling: false }, POLICY, 0)).toEqual(stop("attempts"));
   },
 );
 
 it("counts the attempt of a 500 without a Retry-After, even while other requests succeed", () => {
-  expect(decideRetry(status(500), { ...FIRST, othersSucceeded: true }, POLICY, 0)).toMatchObject({ counted: true });
+  expect(decideRetry(status(500), { ...FIRST, toleratesThrottling: true }, POLICY, 0)).toMatchObject({ counted: true });
 });

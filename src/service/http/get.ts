@@ -59,13 +59,10 @@ export async function get<T>(
     // Only if a later attempt succeeds, the library is not broken and the rate was the reason.
     if (failure.status === 503) busyAnswers++;
     const fail = (why: FailedGet["why"]): FailedGet => ({ path, failure, attempts: failures + 1, why });
-    const successes = limiter.successes();
-    const othersSucceeded = successes > successesBefore;
-    successesBefore = successes;
     // A library that is throttled for this long while others succeed has a fault of its own.
-    const toleratesThrottling = mayTolerate && waitedMs < maxThrottledMs;
-    const history = { attemptsUsed, failures, toleratesThrottling, othersSucceeded };
-    const decision = decideRetry(failure, history, context, Math.random());
+    const toleratesThrottling = mayTolerate && waitedMs < maxThrottledMs && limiter.successes() > successesBefore;
+    successesBefore = limiter.successes();
+    const decision = decideRetry(failure, { attemptsUsed, failures, toleratesThrottling }, context, Math.random());
     // The service goes on asking for waits, without a success of any request.
     const throttledSince = () => (mayTolerate && asksToWait(failure) ? limiter.throttledSince() : null);
     const giveUpAt = () => (throttledSince() ?? Number.POSITIVE_INFINITY) + maxThrottledMs;
@@ -92,9 +89,8 @@ export interface RetryHistory {
   readonly attemptsUsed: number;
   /** Failures, without this one. */
   readonly failures: number;
-  /** Waits that the service asks for do not count as attempts while other requests succeed. */
+  /** Other requests have succeeded since the last one, so a wait that the service asks for does not count as an attempt. */
   readonly toleratesThrottling: boolean;
-  readonly othersSucceeded: boolean;
 }
 
 type RetryDecision =
@@ -122,7 +118,7 @@ export function decideRetry(
   if (!isRetryable(failed)) return { kind: "stop", why: "final" };
   const minDelayMs = failed.retryAfterMs ?? 0;
   if (minDelayMs > policy.maxRetryWaitMs) return { kind: "stop", why: "asked_too_long" };
-  const counted = !(history.toleratesThrottling && history.othersSucceeded && asksToWait(failed));
+  const counted = !(history.toleratesThrottling && asksToWait(failed));
   if (counted && history.attemptsUsed >= policy.maxRetries) return { kind: "stop", why: "attempts" };
   // Full jitter: any delay up to the doubling step, so that clients that failed together do not retry together.
   const backoffMs = random * Math.min(policy.maxBackoffMs, policy.backoffBaseMs * 2 ** history.failures);
@@ -197,7 +193,7 @@ async function statusFailure(
 }
 
 function invalidFailure({ message, isTruncated }: InvalidResponse, { quote }: HttpContext): AttemptFailure {
-  const detail = quote(message, 400);
+  const detail = quote(message);
   if (isTruncated) return new AttemptFailure("truncated", "was cut short", { detail });
   return new AttemptFailure("untrusted", "answered 200 with what cannot be the service's answer", { detail });
 }
