@@ -17,7 +17,7 @@ it.each([
 });
 
 it("cuts only text that exceeds its limit", () => {
-  expect(quote("abcde", 5)).toBe("abcde");
-  expect(quote("abcdef", 5)).toBe("abcde…");
-  expect(quote("abcd🌲", 5)).toBe("abcd…");
+  const most = "a".repeat(200);
+  expect([quote(most), quote(`${most}b`)]).toEqual([most, `${most}…`]);
+  expect(quote(`${"a".repeat(199)}🌲`)).toBe(`${"a".repeat(199)}…`);
 });

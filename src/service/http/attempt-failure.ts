@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from "node:http";
 import { printable } from "../../printable.ts";
 import { ProxyFailure } from "./connection-pool.ts";
 
-/** Makes text of the service safe for a message: no secret, no control characters, at most `maxLength` characters. */
-export type Quote = (text: string, maxLength?: number) => string;
+/** Makes text of the service safe for a message: no secret, no control characters, at most 200 characters. */
+export type Quote = (text: string) => string;
 
-const DEFAULT_MAX_LENGTH = 200;
+const MAX_LENGTH = 200;
 
 export function createQuote(mask: (text: string) => string): Quote {
-  return (text, maxLength = DEFAULT_MAX_LENGTH) => {
+  return (text) => {
     const safe = printable(mask(text)).trim();
-    return safe.length > maxLength ? `${safe.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : safe;
+    return safe.length > MAX_LENGTH ? `${safe.slice(0, MAX_LENGTH).replace(/[\ud800-\udbff]$/, "")}…` : safe;
   };
 }
 

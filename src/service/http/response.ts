@@ -183,9 +183,8 @@ function countGzipLayers(value: string | null, quote: Quote): number {
   const applied = names.filter((name) => name !== "" && name !== "identity");
   const unknown = applied.find((name) => name !== "gzip" && name !== "x-gzip");
   if (unknown !== undefined) {
-    throw new AttemptFailure("untrusted", "answered in an encoding that simcat does not know", {
-      detail: quote(unknown, 50),
-    });
+    const detail = quote(unknown);
+    throw new AttemptFailure("untrusted", "answered in an encoding that simcat does not know", { detail });
   }
   if (applied.length > MAX_LAYERS) {
     throw new AttemptFailure("untrusted", `answered in ${applied.length} encodings, one inside the other`);
