@@ -35,10 +35,8 @@ function urlPatterns(passwords: readonly string[]): string[] {
 export function databaseSecrets(url: string): string[] {
   const inAuthority = /^[a-z]+:\/\/[^:/?#]*:(.*)@/is.exec(url)?.[1];
   const inQuery = [...url.matchAll(/[?&](?:ssl)?password=([^&#]*)/gi)].map(([, password]) => password);
-  const written = [inAuthority, parseDatabaseUrl(url)?.password, ...inQuery].filter(
-    (secret) => secret !== undefined && secret !== "",
-  );
-  return [...new Set(written.flatMap((secret) => (secret === undefined ? [] : [secret, percentDecode(secret)])))];
+  const written = [inAuthority, parseDatabaseUrl(url)?.password, ...inQuery];
+  return [...new Set(written.flatMap((secret) => (secret ? [secret, percentDecode(secret)] : [])))];
 }
 
 const PROXY_NAMES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
