@@ -34,7 +34,7 @@ export function toListingError(failed: FailedGet, context: HttpContext): SimcatE
   }
   const hint = adviseUnavailable(failed, context);
   if (hint === null) return new SourceUntrustedError(summary, { hint: adviseUntrusted(failed, context) });
-  return new SourceUnavailableError(summary, { hint, retryAfterMs, ...causeOf(failed) });
+  return new SourceUnavailableError(summary, { hint, retryAfterMs });
 }
 
 /** Advice if the service could not be asked, or may answer another time; null for an answer that cannot be its own. */
@@ -57,7 +57,7 @@ export function toContentError(failed: FailedGet, context: HttpContext): Content
   if (runError !== null && endsRun) return runError;
   const message = runError?.message ?? formatFailure(failed, context);
   const { retryAfterMs } = failed.failure;
-  return new ContentError(code, hint === "" ? message : `${message}; ${hint}`, { retryAfterMs, ...causeOf(failed) });
+  return new ContentError(code, hint === "" ? message : `${message}; ${hint}`, { retryAfterMs });
 }
 
 /** The error of a GET after which no other request of the run can be expected to succeed; null for other failures. */
@@ -103,11 +103,6 @@ function formatRedirect({ path, failure: { head } }: FailedGet, { origin, quote 
   if (location === null) return "a redirect without a Location";
   const from = origin + path;
   return `a redirect to ${quote(URL.canParse(location, from) ? new URL(location, from).host : location)}`;
-}
-
-/** The connection's error as the cause. The failure itself is not one, because its head may echo the key. */
-function causeOf({ failure: { cause } }: FailedGet): ErrorOptions {
-  return cause === undefined ? {} : { cause };
 }
 
 const OWN_AUTHORITY =

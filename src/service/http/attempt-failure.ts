@@ -47,7 +47,7 @@ export interface ResponseHead {
   readonly sentAt: number;
 }
 
-type FailureOptions = Partial<Pick<AttemptFailure, "detail" | "hint" | "head" | "retryAfterMs" | "cause">>;
+type FailureOptions = Partial<Pick<AttemptFailure, "detail" | "hint" | "head" | "retryAfterMs">>;
 
 /** One attempt at a GET failed: no response, or one that cannot be accepted. */
 export class AttemptFailure extends Error {
@@ -64,8 +64,8 @@ export class AttemptFailure extends Error {
   readonly retryAfterMs: number | null;
 
   constructor(kind: FailureKind, summary: string, options: FailureOptions = {}) {
-    const { detail = "", hint = "", head = null, retryAfterMs = null, cause } = options;
-    super(detail === "" ? summary : `${summary} (${detail})`, cause === undefined ? undefined : { cause });
+    const { detail = "", hint = "", head = null, retryAfterMs = null } = options;
+    super(detail === "" ? summary : `${summary} (${detail})`);
     this.name = "AttemptFailure";
     this.kind = kind;
     this.summary = summary;
@@ -119,7 +119,6 @@ function proxyFailure({ variable, host, status, cause, message }: ProxyFailure, 
   return new AttemptFailure(isFinal ? "proxy_refused" : "network", `failed at the proxy ${host}`, {
     detail,
     hint: `the service was not asked; check ${variable}`,
-    cause: Object.assign(new Error(detail), { code }),
   });
 }
 
@@ -149,9 +148,8 @@ export function networkFailure(error: Error, responseStarted: boolean, quote: Qu
     });
   }
   const code = codeOf(error);
-  const detail = quote(messageOf(error) || code);
-  // The cause is a copy: undici attaches received bytes to some errors, and those may contain the key.
-  const options = { detail, cause: Object.assign(new Error(detail), { code }) };
+  // Not the error itself as the cause: undici attaches received bytes to some errors, and those may contain the key.
+  const options = { detail: quote(messageOf(error) || code) };
   if (CERTIFICATE_CODE.test(code) || code === "UND_ERR_PRX_TLS") {
     return new AttemptFailure("certificate", "failed: the certificate does not verify", options);
   }
@@ -160,7 +158,6 @@ export function networkFailure(error: Error, responseStarted: boolean, quote: Qu
   }
   if (code === "UND_ERR_SOCKET" && error.message === CONTINUE_MESSAGE) {
     return new AttemptFailure("network", "failed", {
-      ...options,
       detail: "the answer began with an unasked 100 Continue",
       hint: "simcat cannot read such an answer: turn that off at the server, or the proxy in front of it",
     });
