@@ -1,3 +1,4 @@
+import type { Config } from "../config.ts";
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import type { Lease } from "../db/lease.ts";
@@ -6,15 +7,9 @@ import type { LibraryKey, Reject } from "../model.ts";
 import type { ValueParsers } from "../parse-values.ts";
 import type { RunKind, RunRequest, RunSummary } from "../run-summary.ts";
 import type { Service, ServiceEvent } from "../service/client.ts";
-import type { Share } from "../units.ts";
 import type { RunTotals } from "./run-totals.ts";
 
-export interface RunSettings {
-  readonly concurrency: number;
-  readonly fullEveryMs: number;
-  readonly maxRemoved: Share;
-  readonly serviceTimezone: string;
-}
+export type RunSettings = Pick<Config, "concurrency" | "fullEveryMs" | "maxRemoved" | "serviceTimezone">;
 
 export interface RunTools {
   readonly pool: Pool;
