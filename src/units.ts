@@ -15,12 +15,12 @@ const SIZES = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 } as const;
 
 /** Milliseconds of `500ms`, `60s`, `15m`, `24h` or `7d`; null for any other text, and for zero. */
 export function parseDuration(text: string): number | null {
-  return parseAmount(text, /^(\d+)(ms|s|m|h|d)$/, DURATIONS);
+  return parseAmount(text, DURATIONS);
 }
 
 /** Bytes of `65536B`, `64KiB`, `512MiB` or `1GiB`; null for any other text, and for zero. */
 export function parseSize(text: string): number | null {
-  return parseAmount(text, /^(\d+)(B|KiB|MiB|GiB)$/, SIZES);
+  return parseAmount(text, SIZES);
 }
 
 /** The share of `30%` or `0.5%`, from 0 to 100 %, with at most four decimals; null for any other text. */
@@ -50,8 +50,8 @@ export function formatShare(share: Share): string {
   return `${(share * 100) / WHOLE}%`;
 }
 
-function parseAmount(text: string, shape: RegExp, units: Readonly<Record<string, number>>): number | null {
-  const [, count, unit = ""] = shape.exec(text) ?? [];
+function parseAmount(text: string, units: Readonly<Record<string, number>>): number | null {
+  const [, count, unit = ""] = /^(\d+)([A-Za-z]+)$/.exec(text) ?? [];
   const amount = Number(count) * (units[unit] ?? 0);
   return amount > 0 && Number.isSafeInteger(amount) ? amount : null;
 }
