@@ -123,8 +123,8 @@ export class InterruptedError extends SimcatError {
   readonly code = "interrupted";
   readonly #signal: SignalName;
 
-  constructor(signal: SignalName, options?: ErrorOptions) {
-    super(`stopped by ${signal}`, { ...options, hint: "what was stored stays; simcat status says how to continue" });
+  constructor(signal: SignalName) {
+    super(`stopped by ${signal}`, { hint: "what was stored stays; simcat status says how to continue" });
     this.#signal = signal;
   }
 
