@@ -73,8 +73,15 @@ interface EncodedBody extends ByteSource {
 
 /** A response with status 200. Read it to its end, once, and discard it in any case. */
 export class HttpResponse {
-  readonly headers: IncomingHttpHeaders;
   readonly sentAt: number;
+  /** Its `Date` in milliseconds since the epoch; null if that is absent or malformed. */
+  readonly date: number | null;
+  /** How long a cache has held it, in milliseconds. */
+  readonly cachedMs: number;
+  /** The `Link` header, if it says that there is another page; otherwise null. */
+  readonly nextPage: string | null;
+  /** An empty body is complete, and not one that the end of the connection cut off. */
+  readonly #mayBeEmpty: boolean;
   readonly #body: EncodedBody;
   /** Null if the body is not encoded. */
   readonly #decoded: AsyncGenerator<Buffer> | null;
@@ -83,30 +90,18 @@ export class HttpResponse {
   readBytes = 0;
 
   /** @throws AttemptFailure for an encoding or length that is not accepted */
-  constructor(head: ResponseHead, body: EncodedBody, maxBodyBytes: number, quote: Quote) {
-    this.headers = head.headers;
-    this.sentAt = head.sentAt;
+  constructor({ headers, sentAt }: ResponseHead, body: EncodedBody, maxBodyBytes: number, quote: Quote) {
+    const link = header(headers, "link") ?? "";
+    this.sentAt = sentAt;
+    this.date = parseHttpDate(header(headers, "date") ?? "");
+    this.cachedMs = cachedMs(headers);
+    this.nextPage = hasNextPage(link) ? link : null;
+    this.#mayBeEmpty = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
     this.#body = body;
     this.#maxBodyBytes = maxBodyBytes;
-    const layers = countGzipLayers(header(head.headers, "content-encoding"), quote);
-    if (layers === 0 && Number(header(head.headers, "content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+    const layers = countGzipLayers(header(headers, "content-encoding"), quote);
+    if (layers === 0 && Number(header(headers, "content-length")) > maxBodyBytes) throw tooLarge(maxBodyBytes);
     this.#decoded = layers === 0 ? null : decodeBody(body, layers);
-  }
-
-  /** Its `Date` in milliseconds since the epoch; null if that is absent or malformed. */
-  get date(): number | null {
-    return parseHttpDate(header(this.headers, "date") ?? "");
-  }
-
-  /** How long a cache has held it, in milliseconds. */
-  get cachedMs(): number {
-    return cachedMs(this.headers);
-  }
-
-  /** The `Link` header, if it says that there is another page; otherwise null. */
-  get nextPage(): string | null {
-    const link = header(this.headers, "link") ?? "";
-    return hasNextPage(link) ? link : null;
   }
 
   /**
@@ -116,21 +111,14 @@ export class HttpResponse {
   async read(): Promise<Buffer | null> {
     const bytes = this.#decoded === null ? await this.#body.read() : ((await this.#decoded.next()).value ?? null);
     if (bytes === null) {
-      if (this.readBytes === 0 && !this.#hasAnnouncedEnd()) {
-        throw new AttemptFailure("truncated", "was cut short", { detail: "an empty answer" });
-      }
-      return null;
+      if (this.readBytes > 0 || this.#mayBeEmpty) return null;
+      throw new AttemptFailure("truncated", "was cut short", { detail: "an empty answer" });
     }
     // The first batch is the whole body, or far longer than the mark.
     const isMarked = this.readBytes === 0 && bytes.subarray(0, BOM.length).equals(BOM);
     this.readBytes += bytes.length;
     if (this.readBytes > this.#maxBodyBytes) throw tooLarge(this.#maxBodyBytes);
     return isMarked ? bytes.subarray(BOM.length) : bytes;
-  }
-
-  /** True if an empty body is complete, and not one that the end of the connection cut off. */
-  #hasAnnouncedEnd(): boolean {
-    return this.headers["content-length"] !== undefined || this.headers["transfer-encoding"] !== undefined;
   }
 
   /** Frees the decoders. */
