@@ -332,7 +332,6 @@ export interface SavedScenarios {
 }
 
 export interface SavedLibrary extends SavedScenarios {
-  readonly key: LibraryKey;
   readonly changed: boolean;
   readonly rereadReason: RereadReason | null;
 }

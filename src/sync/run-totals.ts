@@ -83,7 +83,7 @@ export class RunTotals {
     if (saved.changed || action.stored?.state === "removed") counts.librariesChanged += 1;
     const isOther = saved.changed || saved.withheld !== null || content.rejects.length > 0;
     if (isOther && isSilent(action, content.contentHash)) counts.silentChanges += 1;
-    if (saved.withheld) this.withheld.push({ key: saved.key, withheld: saved.withheld });
+    if (saved.withheld) this.withheld.push({ key: content.listed.key, withheld: saved.withheld });
     this.reasons[action.reason] = (this.reasons[action.reason] ?? 0) + 1;
     this.addRejects(content.rejects);
   }

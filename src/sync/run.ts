@@ -141,9 +141,9 @@ function confirmsClock({ date, cachedMs }: Listing, listedAt: number): boolean {
 
 function emitOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
   if (outcome.kind === "stored") {
-    const { saved, content } = outcome;
-    if (content.rejects.length > 0) onEvent({ kind: "rejected", key: saved.key, rejects: content.rejects });
-    onEvent({ kind: "stored", key: saved.key });
+    const { listed, rejects } = outcome.content;
+    if (rejects.length > 0) onEvent({ kind: "rejected", key: listed.key, rejects });
+    onEvent({ kind: "stored", key: listed.key });
   }
   if (outcome.kind === "failed") {
     const { key, code, message, rejects } = outcome.failure;

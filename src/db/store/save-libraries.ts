@@ -41,7 +41,6 @@ export async function saveLibraries(
     const scenarios = counts.get(library) ?? { ...NOTHING_SAVED, unchanged: library.scenarios.count };
     const { inserted, updated, removed, withheld } = scenarios;
     return {
-      key: library.listed.key,
       ...scenarios,
       changed: changed.has(library) || inserted + updated + removed > 0,
       rereadReason: library.isPartial ? "rejects" : withheld ? "shrunk" : null,
