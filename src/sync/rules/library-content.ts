@@ -33,30 +33,23 @@ export function buildLibraryContent(
   const isMetadataKept = received.metadata === null;
   const bookmarkSeenAt = seenAt(action, received, { isSameText, suspect }, facts);
   const isPartial = received.rejects.length > 0 || listed.source === null;
+  const { contentHash, hashesTrustedSince } = facts;
+  const isHashTrusted = hashesTrustedSince === null || (sync?.contentReadAt ?? 0) >= hashesTrustedSince;
   return {
-    isSame: isSameContent(action, isPartial, facts),
+    isSame: isHashTrusted && !isPartial && stored?.state === "live" && sync?.contentHash === contentHash,
     listed,
     metadata: received.metadata,
     scenarios,
     rejects: received.rejects,
     isPartial,
     before: sync,
-    contentHash: facts.contentHash,
+    contentHash,
     bookmarkSeenAt,
     settlesAt: windowEnd({ bookmark: listed.lastModified, bookmarkSeenAt }),
     contentReadAt: facts.readAt,
     contentAsOf: isCached ? facts.readAt - received.cachedMs - CACHE_MARGIN_MS : null,
     suspectReads: suspect ? (isSameText ? suspectBefore : 0) + 1 : isMetadataKept ? suspectBefore : 0,
   };
-}
-
-function isSameContent(
-  { stored }: ReadAction,
-  isPartial: boolean,
-  { contentHash, hashesTrustedSince }: ContentFacts,
-): boolean {
-  const isHashTrusted = hashesTrustedSince === null || (stored?.sync?.contentReadAt ?? 0) >= hashesTrustedSince;
-  return isHashTrusted && !isPartial && stored?.state === "live" && stored.sync?.contentHash === contentHash;
 }
 
 /** A date that is already the bookmark keeps its moment; a new one may be old enough to settle at once. */
