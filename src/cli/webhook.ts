@@ -91,7 +91,7 @@ export async function postMessage(
     ...(target.username + target.password !== "" && { authorization: `Basic ${basicOf(target)}` }),
     "x-simcat-signature": `sha256=${createHmac("sha256", url).update(body).digest("hex")}`,
   };
-  const limits = { concurrency: ATTEMPTS, requestTimeoutMs: ATTEMPT_MS, keepAliveMs: ATTEMPT_MS };
+  const limits = { concurrency: ATTEMPTS, requestTimeoutMs: ATTEMPT_MS };
   const { dispatcher } = openConnectionPool({ origin: target.origin, environment, ...limits });
   const post = { method: "POST", headers, body, dispatcher } as const;
   try {

@@ -9,8 +9,7 @@ import {
 } from "../../src/service/http/limiter.ts";
 import { failureOf, never } from "./service-under-test.ts";
 
-const open = (concurrency: number, maxRps: number | null = null) =>
-  createLimiter({ concurrency, maxRps, cutEveryMs: 500 });
+const open = (concurrency: number, maxRps: number | null = null) => createLimiter({ concurrency, maxRps });
 const LISTING: RequestTarget = { operation: "listing", path: "libs", resource: "libs" };
 const scenariosOf = (resource: string): RequestTarget => ({ operation: "scenarios", path: resource, resource });
 
@@ -47,7 +46,7 @@ describe("the limiter", () => {
   it("says for how long the rate of requests holds the next one (fault 354)", async () => {
     const waits: number[] = [];
     const onEvent = (event: ServiceEvent) => event.kind === "paced" && waits.push(event.delayMs);
-    const limiter = createLimiter({ concurrency: 2, maxRps: 0.5, cutEveryMs: 500, onEvent });
+    const limiter = createLimiter({ concurrency: 2, maxRps: 0.5, onEvent });
     await limiter.acquire({ resource: "libs" }, never);
     limiter.release();
     expect(waits).toEqual([]);
@@ -115,7 +114,7 @@ describe("the limiter", () => {
 describe("the concurrency", () => {
   /** Up to 16, after `successes` successes. */
   function grown(successes: number) {
-    const concurrency = createAdaptiveConcurrency(16, 500);
+    const concurrency = createAdaptiveConcurrency(16);
     const succeed = (times: number): number => {
       for (let i = 0; i < times; i++) concurrency.onSuccess();
       return concurrency.limit();
@@ -127,7 +126,7 @@ describe("the concurrency", () => {
   it("starts slowly and grows by one with every success, up to the maximum", () => {
     const { limit, succeed } = grown(0);
     expect([limit(), succeed(11), succeed(1), succeed(99)]).toEqual([4, 15, 16, 16]);
-    expect(createAdaptiveConcurrency(2, 500).limit()).toBe(2);
+    expect(createAdaptiveConcurrency(2).limit()).toBe(2);
   });
 
   it("is reduced by a quarter, at most once in half a second, and never below one", () => {

@@ -1,13 +1,14 @@
 import { setFlagsFromString } from "node:v8";
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError, toError } from "../../errors.ts";
-import type { HttpOptions, HttpTiming } from "./http-options.ts";
+import type { HttpOptions } from "./http-options.ts";
 
-interface ConnectionPoolOptions
-  extends Pick<HttpOptions, "concurrency" | "requestTimeoutMs" | "environment">,
-    Pick<HttpTiming, "keepAliveMs"> {
+interface ConnectionPoolOptions extends Pick<HttpOptions, "concurrency" | "requestTimeoutMs" | "environment"> {
   readonly origin: string;
 }
+
+/** How long an idle connection is kept. A server that closes it earlier costs a retry. */
+const KEEP_ALIVE_MS = 2_000;
 
 interface ProxySetting {
   readonly variable: "HTTPS_PROXY" | "HTTP_PROXY";
@@ -49,12 +50,12 @@ function loadProxySetting(protocol: string, environment: HttpOptions["environmen
 
 /** Opens the connections to the service, directly or through a proxy. */
 export function openConnectionPool(options: ConnectionPoolOptions) {
-  const { origin, concurrency, requestTimeoutMs, keepAliveMs, environment } = options;
+  const { origin, concurrency, requestTimeoutMs, environment } = options;
   const poolSettings = {
     connections: concurrency,
     pipelining: 1,
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
     // With the default of 2 s, a server that sends `Keep-Alive: timeout=2` would get a connection per request.
     keepAliveTimeoutThreshold: 500,
     // Each request has its own deadline: these two do not notice a trickle of bytes, and fire late.

@@ -20,10 +20,6 @@ export const HTTP_TIMING = {
   maxBackoffMs: 10_000,
   /** How long the service may ask for waits without any success before the run ends. */
   maxThrottledMs: 300_000,
-  /** Throttling cuts the concurrency at most once in this time. */
-  cutEveryMs: 500,
-  /** How long an idle connection is kept. A server that closes it earlier costs a retry. */
-  keepAliveMs: 2_000,
   /** How long the body of an error is read, to quote it and to keep the connection. */
   errorBodyMs: 1_000,
   /** How long a confirmation of the key is valid. */

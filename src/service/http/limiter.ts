@@ -1,6 +1,6 @@
 import { type StopSignal, sleep, startTimer } from "../../async.ts";
 import { isThrottled, type ResponseHead } from "./attempt-failure.ts";
-import type { HttpOptions, HttpTiming, Operation } from "./http-options.ts";
+import type { HttpOptions, Operation } from "./http-options.ts";
 
 /** What a GET asks for. */
 export interface RequestTarget {
@@ -22,11 +22,11 @@ type PausedTarget = Pick<RequestTarget, "resource" | "hasWaited">;
 /** Two resources that ask for a pause within this time mean the service, not one library. */
 const PAUSE_WINDOW_MS = 30_000;
 
-type LimiterOptions = Pick<HttpOptions, "concurrency" | "maxRps" | "onEvent"> & Pick<HttpTiming, "cutEveryMs">;
+type LimiterOptions = Pick<HttpOptions, "concurrency" | "maxRps" | "onEvent">;
 
 /** Decides when requests may be sent: in order, a limited number at once, evenly spaced, and none during a pause. */
-export function createLimiter({ concurrency, maxRps, cutEveryMs, onEvent }: LimiterOptions) {
-  const adaptive = createAdaptiveConcurrency(concurrency, cutEveryMs);
+export function createLimiter({ concurrency, maxRps, onEvent }: LimiterOptions) {
+  const adaptive = createAdaptiveConcurrency(concurrency);
   const pacer = createPacer(maxRps);
   const queue = new Set<() => void>();
   const resourcePauses = new Map<string, { readonly askedAt: number; readonly until: number }>();
@@ -158,9 +158,11 @@ export function createLimiter({ concurrency, maxRps, cutEveryMs, onEvent }: Limi
 }
 
 const INITIAL_CONCURRENCY = 4;
+/** Throttling cuts the concurrency at most once in this time. */
+const CUT_EVERY_MS = 500;
 
 /** Adapts how many requests may be in flight by AIMD (additive increase, multiplicative decrease). */
-export function createAdaptiveConcurrency(concurrency: number, cutEveryMs: number) {
+export function createAdaptiveConcurrency(concurrency: number) {
   let limit = Math.min(INITIAL_CONCURRENCY, concurrency);
   let threshold = concurrency;
   let successes = 0;
@@ -175,9 +177,9 @@ export function createAdaptiveConcurrency(concurrency: number, cutEveryMs: numbe
       successes = 0;
       limit++;
     },
-    /** Takes a quarter away, at most once in `cutEveryMs`. */
+    /** Takes a quarter away. */
     onThrottled(now: number) {
-      if (now - lastCut < cutEveryMs) return;
+      if (now - lastCut < CUT_EVERY_MS) return;
       lastCut = now;
       limit = Math.max(1, Math.floor(limit * 0.75));
       threshold = limit;
