@@ -20,7 +20,8 @@ export function findUnstorable(source: string, value: unknown, isPlain = false):
   if (BAD_ESCAPE.test(source)) {
     return errorAt("bad_text", findBadText(value), "a NUL or half of a surrogate pair");
   }
-  return mayExceedNumeric(source) ? findWideNumber(source) : null;
+  // Only a long text or a large exponent can hold a number that `numeric` cannot.
+  return source.length > MAX_DIGITS_AFTER || LARGE_EXPONENT.test(source) ? findWideNumber(source) : null;
 }
 
 /** True if Postgres cannot store the text. */
@@ -126,11 +127,6 @@ function hasLongNumeral(source: string): boolean {
 /** True if `JSON.parse` may round a number of this text. Strings with many digits give a false alarm. */
 export function mayLoseDigits(source: string): boolean {
   return LARGE_EXPONENT.test(source) || hasLongNumeral(source);
-}
-
-/** True if the text is long enough for, or has an exponent of, a number that `numeric` cannot hold. */
-function mayExceedNumeric(source: string): boolean {
-  return source.length > MAX_DIGITS_AFTER || LARGE_EXPONENT.test(source);
 }
 
 /** True if Postgres' `numeric` can hold the number. */
