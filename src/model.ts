@@ -218,10 +218,7 @@ export type Reason =
   | "never read"
   | "listed date changed"
   | "no listed date"
-  | "owes a read: rejects"
-  | "owes a read: failure"
-  | "owes a read: shrunk"
-  | "owes a read: restored"
+  | `owes a read: ${RereadReason}`
   | "not settled yet"
   | "due for a full read"
   | "forced"
