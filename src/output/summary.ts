@@ -73,8 +73,9 @@ export function toRunJson(summary: RunSummary, exitCode: number) {
   };
 }
 
-/** Counts under the names of their columns in `sync_runs`, or under reasons such as `never_read`. */
+/** Counts under the names of their columns in `sync_runs`, or under reasons such as `owes_a_read_rejects`. */
 export function toSnakeCase(counts: Readonly<Record<string, number>>): Record<string, number> {
-  const rename = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll(" ", "_");
+  const rename = (name: string) =>
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll(/\W+/g, "_");
   return Object.fromEntries(Object.entries(counts).map(([name, value]) => [rename(name), value]));
 }

@@ -48,7 +48,7 @@ test("a reject is one row: kept while it lasts, resolved when fixed, reopened wh
   expect(await rows()).toEqual(["1 of run 5 seen again open"]);
 });
 
-test("rejects in every library say nothing about its date, a missing date does (fault 319)", async () => {
+test("rejects in every library say nothing about its date, a missing date does (faults 319, 359)", async () => {
   const bad = [scenario(1), raw('{"scenarioId":"2"}')];
   const made = await fixture(numbered(10).map((one) => ({ ...one, scenarios: bad })));
   const warnings = async () => {
