@@ -143,7 +143,8 @@ describe("the report", () => {
       "Half of the libraries have had no work for 95 days or longer; 5 (56 %) are stale: over 90 days",
       aged(95, 5),
     ],
-    ["growth", "Growth is recorded from the next good run on", { growth: [] }],
+    // The owner, or the first library, is newer than the snapshot of today (fault 360).
+    ["growth", "Growth is not recorded yet: the first good run of each day (UTC) records it", { growth: [] }],
     ["growth", undefined, emptyRows],
     ["growth", "Growth is recorded since 21 Oct 2026", { growth: CUT }],
     [

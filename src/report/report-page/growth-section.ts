@@ -88,7 +88,9 @@ FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS
   finding(rows) {
     const [recorded] = rows.growth;
     if (recorded === undefined)
-      return rows.libraries.libraries === 0 ? null : "Growth is recorded from the next good run on";
+      return rows.libraries.libraries === 0
+        ? null
+        : "Growth is not recorded yet: the first good run of each day (UTC) records it";
     const [first, second] = rows.growth.filter(({ hasEvents }) => hasEvents);
     if (first === undefined || second === undefined) return `Growth is recorded since ${formatDay(recorded.day)}`;
     const { until } = knownEndOf(rows);
