@@ -74,6 +74,10 @@ export async function withDatabase<T>(
         await migrate(urls.directUrl, stop, options);
         pool = await connect(urls.url, options, stop);
         state = await readState(pool, stop);
+        if (state?.kind === "behind") {
+          const problem = "the migrations were applied, but not to the database of DATABASE_URL";
+          throw new ConfigurationError(problem, { hint: "name the same database in DATABASE_DIRECT_URL" });
+        }
       }
       if (state) assertUsable(state);
       // A run would notice a missing table only after it has begun to store.

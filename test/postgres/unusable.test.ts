@@ -85,6 +85,15 @@ test("a wrong DATABASE_DIRECT_URL is not blamed on DATABASE_URL (fault 328)", as
   expect(stderr).toContain("or correct its name in DATABASE_URL, or in DATABASE_DIRECT_URL if that is set");
 });
 
+test("a DATABASE_DIRECT_URL of another database is named as the cause, not a missing migration (fault 361)", async () => {
+  const { url } = await freshTestDatabase({ empty: true });
+  const { url: direct } = await freshTestDatabase();
+  const service = { SIMCAT_BASE_URL: "http://127.0.0.1:1", SIMCAT_API_KEY: API_KEY };
+  const { code, stderr } = await callCli(["sync"], { ...service, DATABASE_URL: url, DATABASE_DIRECT_URL: direct });
+  const hint = "not to the database of DATABASE_URL; name the same database in DATABASE_DIRECT_URL";
+  expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(hint) });
+});
+
 test("a server that is down ends with 69 after some seconds of retries, without a request (fault 77)", async () => {
   const says = /^connecting to the database failed: .*ECONNREFUSED.*; check that the server runs/;
   expect(await syncInVain("postgres://simcat:wr0ng-secret@127.0.0.1:1/simcat")).toEqual(databaseFailed(says));
