@@ -64,12 +64,16 @@ async function loadFormat({ format, safeCsv = false }: ExportOptions): Promise<E
   return format === "csv" ? csvFormat(safeCsv) : jsonlFormat;
 }
 
-function formatExport(directory: string, { views, complete_as_of, exported_at }: Manifest, columns: number): string {
+function formatExport(directory: string, manifest: Manifest, columns: number): string {
+  const { views } = manifest;
   const rows = views.map(({ file, rows, bytes }) => [file, formatCount(rows), formatBytes(bytes)]);
-  const state =
-    complete_as_of === null
-      ? "the copy is not complete yet: no run has stored every library, or a cache does not say how old its answers are"
-      : `complete as of ${complete_as_of}, exported at ${exported_at}`;
-  const head = `export: ${directory} (${plural(views.length, "view")}); ${state}`;
+  const head = `export: ${directory} (${plural(views.length, "view")}); ${formatState(manifest)}`;
   return `${head}\n${formatTable(["FILE", "ROWS", "SIZE"], rows, columns)}`;
+}
+
+/** Of which moment the rows are. Those of an earlier moment lack what was stored since. */
+function formatState({ complete_as_of, exported_at, filters: { as_of } }: Manifest): string {
+  if (as_of !== null) return `as of ${as_of}, exported at ${exported_at}`;
+  if (complete_as_of !== null) return `complete as of ${complete_as_of}, exported at ${exported_at}`;
+  return "the copy is not complete yet: no run has stored every library, or a cache does not say how old its answers are";
 }

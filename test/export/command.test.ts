@@ -132,10 +132,13 @@ describe("simcat export", () => {
     expect(JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"))).toMatchObject({ complete_as_of: null });
   });
 
-  test("--as-of exports the libraries and scenarios of that moment, and only those by default", async () => {
+  test("--as-of exports the libraries and scenarios of that moment, and only those by default (fault 362)", async () => {
     const out = temporaryDirectory();
     const args = ["--format", "jsonl", "--out", out, "--as-of"];
-    expect((await simcat([...args, "2026-01-09T23:59:59.999999Z"])).code).toBe(0);
+    const { code, stdout } = await simcat([...args, "2026-01-09T23:59:59.999999Z"]);
+    expect(code).toBe(0);
+    // Not "complete as of" the last run, whose changes the files lack.
+    expect(stdout).toContain("(2 views); as of 2026-01-09T23:59:59.999999Z, exported at 20");
     const descriptions = () =>
       Object.fromEntries(jsonRows(join(out, "libraries.jsonl")).map((row) => [row.library_name, row.description]));
     expect(descriptions()).toEqual({ forest: "old", lake: null, fire: null });
