@@ -96,9 +96,12 @@ function formatFailure(failed: FailedGet, context: HttpContext): string {
   return `GET ${path} ${summary}${times} (${details.join("; ")})`;
 }
 
+/** 304 answers a condition, which simcat does not send. */
+const isRedirect = (status: number) => status >= 300 && status < 400 && status !== 304;
+
 /** `a redirect to other.example`; null if the response is not a redirect. */
 function formatRedirect({ path, failure: { head } }: FailedGet, { origin, quote }: HttpContext): string | null {
-  if (head === null || head.status < 300 || head.status > 399) return null;
+  if (head === null || !isRedirect(head.status)) return null;
   const location = header(head.headers, "location");
   if (location === null) return "a redirect without a Location";
   const from = origin + path;
@@ -111,7 +114,7 @@ const OWN_AUTHORITY =
 function adviseUntrusted({ failure: { kind, head } }: FailedGet, context: HttpContext): string {
   if (kind === "too_large") return "raise SIMCAT_MAX_BODY if the organization is that large";
   const status = head?.status ?? 200;
-  if (status >= 300 && status < 400) {
+  if (isRedirect(status)) {
     return "it was not followed, so that the key stays here; set SIMCAT_BASE_URL to the service itself";
   }
   const { baseUrl, basePath } = context;

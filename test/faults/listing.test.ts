@@ -90,7 +90,7 @@ test("an answer that is not the listing ends the run after one request (faults 8
       ["302", redirect(302, `${elsewhere.url}/libs`), `a redirect to ${host} `],
       ["301", redirect(301, `${elsewhere.url}/libs`), "it was not followed, so that the key stays here"],
       ["308", redirect(308, `//${host}/libs`), `a redirect to ${host}`],
-      ["304", status(304), "answered 304"],
+      ["304, which is no redirect", status(304), "answered 304 (asked "],
       ["a redirect to itself", redirect(302, "/libs"), "a redirect to 127.0.0.1"],
       ["a redirect to nowhere", status(302), "without a Location"],
       ["HTML", { kind: "html" }, "HTML"],
