@@ -76,6 +76,9 @@ describe("entries with an unreadable identity make the listing incomplete", () =
     expect(incomplete).toBe(
       "3 entries of the listing name no library that could be read, 2 of them for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries",
     );
+    expect(read(['{"libraryName":"A"}']).incomplete).toBe(
+      "1 entry of the listing names no library that could be read, for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries",
+    );
   });
 });
 

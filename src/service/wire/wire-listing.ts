@@ -55,7 +55,8 @@ function explainIncomplete(unread: number, ownerless: number): string | null {
   const entries = unread === 1 ? "1 entry of the listing names" : `${unread} entries of the listing name`;
   const why = `${entries} no library that could be read`;
   if (ownerless === 0) return why;
-  return `${why}, ${ownerless} of them for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries`;
+  const which = ownerless === unread ? "" : `${ownerless} of them `;
+  return `${why}, ${which}for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries`;
 }
 
 export function createListingReader(defaultOwner: string | null, isKept: KeyFilter = () => true) {
