@@ -205,7 +205,7 @@ function toRunRowJson(run: RunRow, { liveRuns }: StatusRows) {
 const AFTER = {
   ok: null,
   partial: null,
-  held: "simcat sync --dry-run shows the held removals; if they are right, run simcat sync --allow-removals",
+  held: "simcat sync --dry-run shows what is still held; if the removals are right, run simcat sync --allow-removals",
   source_unavailable: "simcat check shows whether the service answers again; then run AGAIN",
   source_untrusted: "simcat check shows what is wrong with the answers of the service; then run AGAIN",
   unauthorized: "replace the key by a valid one; simcat check shows whether the service accepts it",

@@ -73,7 +73,7 @@ test("after a run of some libraries the last run of all of them says what to do 
     text({ runs: [selected, whole, run(12)], lastGoodRun: good }).at(-1);
   const held = run(13, { status: "held", error: "5 of 9 would be marked removed" });
   expect(nextAfter(held, held)).toBe(
-    "next: simcat sync --dry-run shows the held removals; if they are right, run simcat sync --allow-removals",
+    "next: simcat sync --dry-run shows what is still held; if the removals are right, run simcat sync --allow-removals",
   );
   const bad = "next: run simcat sync, because the last run of all libraries was not good";
   expect(nextAfter(run(13, { status: "unauthorized", error: "401" }), run(12))).toBe(bad);

@@ -87,7 +87,7 @@ describe("the report", () => {
     [
       "the whole remedy of the last run",
       endedAs("held"),
-      "simcat sync --dry-run shows the held removals; if they are right, run simcat sync --allow-removals",
+      "simcat sync --dry-run shows what is still held; if the removals are right, run simcat sync --allow-removals",
     ],
     ["that no run saw everything (fault 391)", completeAs({ lastWholeRunId: null }), "No run has seen everything yet"],
     ["which command knows what to do then", completeAs({ lastWholeRunId: null }), "last runs did, and what to do next"],
