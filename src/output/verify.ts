@@ -112,8 +112,8 @@ function formatAdvice({ differences, unread, rejected }: VerifyReport): string[]
   const held = by("allow-removals").filter(({ removalHeldAt }) => removalHeldAt !== null).length;
   const advice: [count: number, text: string][] = [
     [altered.length, `simcat backfill --restart${named}`],
-    [read, `simcat sync stores ${formatLibraries(read)}, which it reads in any case`],
-    [later, `simcat sync stores ${formatLibraries(later)} later; simcat explain OWNER/NAME says when`],
+    [read, `simcat sync reads ${formatLibraries(read)} in any case, and stores what it can`],
+    [later, `simcat sync reads ${formatLibraries(later)} later; simcat explain OWNER/NAME says when`],
     [unlisted, "simcat sync marks as removed what is no longer listed, unless a guard holds it"],
     [
       held,

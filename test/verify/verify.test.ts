@@ -157,7 +157,7 @@ describe("a library or scenario on one side only", () => {
   differs    o/gone: is stored and not listed
   differs    o/shorter: 2 scenarios not stored (3, 4); 1 scenario stored and not in the list (1)
   to do      simcat backfill --restart --library o/shorter
-             simcat sync stores 1 library, which it reads in any case
+             simcat sync reads 1 library in any case, and stores what it can
              simcat sync marks as removed what is no longer listed, unless a guard holds it
 `,
     );
@@ -236,11 +236,22 @@ describe("a library that differs", () => {
     for (const index of [0, 1]) sides.service.put(edited(index, "2023-09-12 at 9:00 AM"));
     sides.service.put(library("o", "new"));
     const { stdout } = await verify(sides);
-    expect(stdout).toContain("  to do      simcat sync stores 3 libraries, which it reads in any case");
+    expect(stdout).toContain("  to do      simcat sync reads 3 libraries in any case, and stores what it can");
     expect(stdout).not.toContain("backfill");
 
     await sides.call(["sync"]);
     expect((await verify(sides)).code).toBe(0);
+  });
+
+  test("because none of its items could be stored, is promised a read, but no store (fault 363)", async () => {
+    const bad = library("o", "bad", { scenarios: [scenario(0, { source: '{"scenarioId":"1"}' })] });
+    const sides = await stored([library("o", "good")]);
+    sides.service.put(bad);
+    expect((await sides.call(["sync"])).stdout).toContain("failed     o/bad: all_rejected");
+    expect((await verify(sides)).stdout).toContain(
+      "  differs    o/bad: is listed and was never stored\n" +
+        "  to do      simcat sync reads 1 library in any case, and stores what it can\n",
+    );
   });
 
   test("before its date has settled, or while it backs off, needs a later sync (fault 124)", async () => {
@@ -256,7 +267,7 @@ describe("a library that differs", () => {
     for (const name of ["settling", "failing"])
       sides.service.put(library("o", name, { lastModified: today, description: "edited" }));
     const { stdout } = await verify(sides);
-    expect(stdout).toContain("  to do      simcat sync stores 3 libraries later; simcat explain OWNER/NAME says when");
+    expect(stdout).toContain("  to do      simcat sync reads 3 libraries later; simcat explain OWNER/NAME says when");
     expect(stdout).not.toContain("backfill");
   });
 
@@ -363,7 +374,7 @@ test("promises no store of another organization's listing, which a sync refuses 
 
   // One shared library makes it the organization's.
   sides.service.put(library("alice", "Lib 0", { scenarios: [1, 2, 3] }));
-  expect((await verify(sides)).stdout).toContain("simcat sync stores 1 library, which it reads in any case");
+  expect((await verify(sides)).stdout).toContain("simcat sync reads 1 library in any case, and stores what it can");
 });
 
 test("an entry that cannot be requested takes none away from those that agree (fault 322)", async () => {
