@@ -158,7 +158,7 @@ function watchForOutage({ service }: Run, listedWitness: LibraryKey | null, sign
         return null;
       }
       const state = breaker.addFailure(hasFailed(stored));
-      if (state === "open") return manyFailed(error, CONTINUES);
+      if (state === "open") return manyFailed(error, TRIES_AGAIN);
       if (state === "closed" || witness === null) return null;
       const asked = witness;
       const failed = await ask(asked);
@@ -176,7 +176,7 @@ function watchForOutage({ service }: Run, listedWitness: LibraryKey | null, sign
   };
 }
 
-const CONTINUES = "; the libraries read until then are stored, and the next run continues";
+const TRIES_AGAIN = "; the next run tries again";
 
 function witnessFailed(witness: LibraryKey, last: ContentError): SourceUnavailableError {
   const tried = `neither the libraries that were tried nor ${formatKey(witness)}, whose last read succeeded, could be read`;
@@ -185,7 +185,7 @@ function witnessFailed(witness: LibraryKey, last: ContentError): SourceUnavailab
 
 function considersDown(summary: string, last: ContentError): SourceUnavailableError {
   return new SourceUnavailableError(
-    `${summary}, so the service is considered down (the last: ${last.message}); the next run tries again`,
+    `${summary}, so the service is considered down (the last: ${last.message})${TRIES_AGAIN}`,
     { retryAfterMs: last.retryAfterMs, cause: last },
   );
 }
