@@ -79,7 +79,8 @@ function formatNone(verdict: Extract<Verdict, { kind: "none" }>, removedAt: Date
 /** "yes" if an unchanged listed date proves that the stored content is current. Otherwise "no", the reason, and the next read if it is listed. */
 export function formatSettled(sync: SyncState, { now, source }: LibraryRows, isListed: boolean): string {
   if (isSettled(sync)) return "yes";
-  if (!sync.listedText) return "no: the service lists no date";
+  // The views have the date under which it is stored.
+  if (!sync.listedText && source === "tables") return "no: the service lists no date";
   if (!sync.bookmark) return "no: its content has not been stored completely under a date yet";
   if (sync.listedText !== sync.bookmark) return "no: the listed date is not the bookmark";
   if (sync.rereadReason !== null) return "no: it owes a read";

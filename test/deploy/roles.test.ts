@@ -281,6 +281,7 @@ describe("the reader", () => {
     expect((await explain("zoe/Broken", migrator)).text).toMatch(/listed date +"/);
     const failing = await explain("zoe/Broken", reader);
     expect(failing.text).toMatch(/listed date +not visible to this role\nbookmark +not visible to this role\n/);
+    expect(failing.text).toMatch(/settled +no: its content has not been stored completely under a date yet\n/);
     expect(failing.text).toMatch(/rejects +0 open$/m);
     expect(failing).toMatchObject({ listed_text: null, resolved_rejects: null, failures: 1 });
   });

@@ -210,6 +210,11 @@ test("reports that no run has succeeded yet", () => {
   );
 });
 
+test("for a reader, who sees no listed date, does not deny it (fault 364)", () => {
+  const rows = rowsWith({ listedText: null, bookmark: null, rereadReason: "failure" }, { source: "views" });
+  expect(lines(rows)).toContain("settled         no: its content has not been stored completely under a date yet");
+});
+
 test("for a reader, who does not see suspect reads, an unsettled library is read at a time at the latest (fault 223)", () => {
   const rows = rowsWith({ bookmarkSeenAt: msBefore(0.5), contentReadAt: msBefore(0.1) }, { source: "views" });
   const due = "2026-07-01T12:00:18Z (in 18 s) at the latest";
