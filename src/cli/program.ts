@@ -132,6 +132,8 @@ const GROUPS = {
   },
 };
 
+const HELP: readonly string[] = ["help", "-h", "--help"];
+
 /** Runs a command line (without `node` and the script). Returns the exit code. */
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok;
@@ -143,8 +145,12 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
       const named = withGlobalOptions(context, command.optsWithGlobals());
       exitCode = (await action(named, command.opts() as Options, ...command.args)) ?? EXIT.ok;
     };
-  const program = await createProgram(context, run, namedCommand(argv));
+  const named = namedCommand(argv);
+  const program = await createProgram(context, run, named);
+  const isUnknown = named !== undefined && !program.commands.some((one) => one.name() === named);
   try {
+    // For an unknown command, commander would print the help of the program.
+    if (isUnknown && argv.some((word) => HELP.includes(word))) await program.parseAsync([named], { from: "user" });
     // SQL that begins with a comment is not an option.
     const words = argv.map((word) => (/^--(?:\s|[^=\n]*\n)/.test(word) ? ` ${word}` : word));
     await program.parseAsync(words, { from: "user" });

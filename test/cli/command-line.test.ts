@@ -39,6 +39,8 @@ const HINT = "(see simcat --help or simcat COMMAND --help)";
 
 test.each([
   [["snyc"], "unknown command 'snyc'\n(Did you mean sync?)"],
+  [["help", "snyc"], "unknown command 'snyc'\n(Did you mean sync?)"],
+  [["snyc", "--help"], "unknown command 'snyc'\n(Did you mean sync?)"],
   [["sync", "--dry-rn"], "unknown option '--dry-rn'\n(Did you mean --dry-run?)"],
   [["explain"], "missing required argument 'OWNER/NAME'"],
   [["explain", "ann/My", "Lib"], "too many arguments for 'explain'. Expected 1 argument but got 2."],
