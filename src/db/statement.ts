@@ -106,11 +106,6 @@ export const float8Array = arrayOf<number>(701, eightBytes, (buffer, value, inde
 export const timestamptzArray = arrayOf<bigint>(1184, eightBytes, (buffer, value, index) =>
   buffer.writeBigInt64BE(value - POSTGRES_EPOCH, index),
 );
-export const int4Array = arrayOf<number>(
-  23,
-  () => 4,
-  (buffer, value, index) => buffer.writeInt32BE(value, index),
-);
 export const boolArray = arrayOf<boolean>(
   16,
   () => 1,

@@ -5,7 +5,6 @@ import { type ContentField, type LibraryAnswers, libraryFields, scenarioFields }
 import { libraries, scenarios } from "../schema.ts";
 import {
   boolArray,
-  int4Array,
   int8Array,
   jsonbArray,
   type StatementParameters,
@@ -30,7 +29,6 @@ const ARRAY_TYPES: Readonly<Record<string, ArrayType>> = {
   text: { name: "text", toArray: textArray },
   'text COLLATE "C"': { name: "text", toArray: textArray },
   bigint: { name: "int8", toArray: int8Array },
-  integer: { name: "int4", toArray: int4Array },
   boolean: { name: "bool", toArray: boolArray },
   jsonb: { name: "jsonb", toArray: jsonbArray },
   "timestamp (6) with time zone": { name: "timestamptz", toArray: timestamptzArray },

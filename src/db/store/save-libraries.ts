@@ -1,7 +1,7 @@
 import type { LibraryContent, SavedLibrary } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { libraries } from "../schema.ts";
-import { byPosition, float8Array, int4Array, int8Array, keyArrays, statement, textArray } from "../statement.ts";
+import { byPosition, float8Array, int8Array, keyArrays, statement, textArray } from "../statement.ts";
 import {
   allNamesOf,
   inPlaceNames,
@@ -156,7 +156,7 @@ UPDATE simcat.library_sync y SET
   last_scenario_at = CASE WHEN i.scenario_count IS NULL THEN y.last_scenario_at ELSE newest.last_modified_at END,
   last_scenario_id = CASE WHEN i.scenario_count IS NULL THEN y.last_scenario_id ELSE newest.scenario_id END
 FROM unnest($owner::text[], $library_name::text[], $listed_text::text[], $content_hash::text[], $seen_ms::float8[],
-    $read_ms::float8[], $as_of_ms::float8[], $settles_ms::float8[], $reread_reason::text[], $suspect_reads::int4[],
+    $read_ms::float8[], $as_of_ms::float8[], $settles_ms::float8[], $reread_reason::text[], $suspect_reads::int8[],
     $scenario_count::int8[], $result_count::int8[])
   AS i(owner, library_name, listed_text, content_hash, seen_ms, read_ms, as_of_ms, settles_ms, reread_reason, suspect_reads,
     scenario_count, result_count)
@@ -185,7 +185,7 @@ async function updateSync(
       as_of_ms: float8Array(batch.map(({ contentAsOf }) => contentAsOf)),
       settles_ms: float8Array(batch.map(({ settlesAt }) => settlesAt)),
       reread_reason: textArray(saved.map(({ rereadReason }) => rereadReason)),
-      suspect_reads: int4Array(batch.map(({ suspectReads }) => suspectReads)),
+      suspect_reads: int8Array(batch.map(({ suspectReads }) => suspectReads)),
       scenario_count: int8Array(saved.map(({ scenarioCount }) => scenarioCount)),
       result_count: int8Array(saved.map(({ resultCount }) => resultCount)),
     }),

@@ -3,7 +3,7 @@ import { formatCount } from "../../format.ts";
 import type { LibraryContent, SavedScenarios, Withheld } from "../../model.ts";
 import type { TextParsers } from "../../parse-values.ts";
 import type { Connection } from "../connect.ts";
-import { byPosition, int4Array, keyArrays } from "../statement.ts";
+import { byPosition, int8Array, keyArrays } from "../statement.ts";
 import { scenarioColumns, toArrays } from "./columns.ts";
 import { INSERT_SCENARIOS, MARK_MISSING, MERGE_SCENARIOS, type MergedScenarios } from "./scenario-statements.ts";
 
@@ -60,7 +60,7 @@ function toScenarioLists(libraries: readonly LibraryContent[], { runId, parsers 
   const first = libraries[0]?.scenarios;
   if (first?.kind === "staged") return { location: first.kind, parameters: { ...keys, stage: first.stage } };
   const lists = libraries.map(({ scenarios }) => (scenarios.kind === "memory" ? scenarios.scenarios : []));
-  const ord = int4Array(lists.flatMap((list, index) => list.map(() => index + 1)));
+  const ord = int8Array(lists.flatMap((list, index) => list.map(() => index + 1)));
   const arrays = toArrays(scenarioColumns, lists.flat(), parsers);
   return { location: "memory" as const, parameters: { ...keys, ord, ...arrays } };
 }

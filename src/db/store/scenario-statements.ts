@@ -83,7 +83,7 @@ const perLocation = (sqlFor: (location: ScenarioLocation) => string) => ({
   staged: statement(sqlFor("staged")),
 });
 
-const ORD = { name: "ord", type: { name: "int4" } } as const;
+const ORD = { name: "ord", type: { name: "int8" } } as const;
 
 /** These columns of the scenarios that were read, with the position of their library. */
 const readColumns = (columns: typeof scenarioColumns): Readonly<Record<ScenarioLocation, string>> => ({
