@@ -3,14 +3,13 @@ import { COMPARE } from "../../src/db/read/compare-rows.ts";
 import type { BoundStatement, StatementParameters } from "../../src/db/statement.ts";
 import { MERGE_LIBRARIES } from "../../src/db/store/save-libraries.ts";
 import { REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/save-listing.ts";
-import { INSERT_SCENARIOS, MARK_MISSING, MERGE_SCENARIOS } from "../../src/db/store/scenario-statements.ts";
+import { MARK_MISSING, MERGE_SCENARIOS } from "../../src/db/store/scenario-statements.ts";
 
 /** Statements about scenarios are printed as for a batch of libraries; a staged list differs only in its source. */
 const STATEMENTS: Readonly<Record<string, (parameters: StatementParameters) => BoundStatement>> = {
   MERGE_LIBRARIES,
   REMOVE_LIBRARIES,
   RESTORE_LIBRARIES,
-  INSERT_SCENARIOS: INSERT_SCENARIOS.memory,
   MERGE_SCENARIOS: MERGE_SCENARIOS.memory,
   MARK_MISSING: MARK_MISSING.memory,
   COMPARE_LIBRARIES: COMPARE.tables.libraries,

@@ -29,14 +29,13 @@ export async function saveLibraries(
   context: SaveContext,
 ): Promise<SavedLibrary[]> {
   const differing = batch.filter((library) => !library.isSame);
-  const merged = await mergeLibraries(connection, differing, context);
-  const counts = await saveScenarios(connection, merged, context);
+  const changed = await mergeLibraries(connection, differing, context);
+  const counts = await saveScenarios(connection, differing, context);
   // Open rejects of an earlier read are a reason to read it again, as is a failure, which may have left some.
   const withRejects = batch.flatMap(({ listed, rejects, before }) =>
     rejects.length > 0 || before?.rereadReason ? { key: listed.key, rejects } : [],
   );
   if (withRejects.length > 0) await saveContentRejects(connection, context.runId, withRejects);
-  const changed = new Set(merged.flatMap(({ library, isChanged }) => (isChanged ? [library] : [])));
   const saved = batch.map((library): SavedLibrary => {
     const scenarios = counts.get(library) ?? { ...NOTHING_SAVED, unchanged: library.scenarios.count };
     const { inserted, updated, removed, withheld } = scenarios;
@@ -75,8 +74,7 @@ const unlessRejected = (origin: "listing" | "metadata", json: string) =>
 /**
  * Stores the rows of a batch of libraries, one array per column: a row that differs is superseded into history, a new one is
  * inserted, and an unchanged one is not touched. A size is written in place if a later version of simcat understands its text, which is an
- * event too. A library that returned was restored when it was listed. Answers by position whether the row is new, and whether it is new or
- * another version.
+ * event too. A library that returned was restored when it was listed. Answers by position whether the row is new or another version.
  */
 export const MERGE_LIBRARIES = statement(`
 WITH sent AS (
@@ -114,18 +112,18 @@ WITH sent AS (
   CROSS JOIN LATERAL ${differencesSql(LIBRARY_VERSIONED)} AS d
   WHERE (changed OR (old).file_size_bytes IS DISTINCT FROM new.file_size_bytes) AND NOT (is_new AND ${IS_INITIAL})
 )
-SELECT is_new AS "isNew", changed AS "isChanged" FROM diff ORDER BY ord`);
+SELECT changed AS "isChanged" FROM diff ORDER BY ord`);
 
-/** Returns each library with what became of its own row. `isChanged`: it is new or another version. */
+/** Returns the libraries whose own row is new or another version. */
 async function mergeLibraries(
   connection: Connection,
   batch: readonly LibraryContent[],
   { parsers, runId }: SaveContext,
-) {
-  if (batch.length === 0) return [];
+): Promise<ReadonlySet<LibraryContent>> {
+  if (batch.length === 0) return new Set();
   const bound = MERGE_LIBRARIES({ ...toArrays(libraryColumns, batch, parsers), run_id: runId });
-  const { rows } = await connection.query<{ isNew: boolean; isChanged: boolean }>(bound);
-  return byPosition(batch, rows).map(([library, row]) => ({ library, ...row }));
+  const { rows } = await connection.query<{ isChanged: boolean }>(bound);
+  return new Set(byPosition(batch, rows).flatMap(([library, { isChanged }]) => (isChanged ? [library] : [])));
 }
 
 /**

@@ -5,7 +5,7 @@ import type { TextParsers } from "../../parse-values.ts";
 import type { Connection } from "../connect.ts";
 import { byPosition, int8Array, keyArrays } from "../statement.ts";
 import { scenarioColumns, toArrays } from "./columns.ts";
-import { INSERT_SCENARIOS, MARK_MISSING, MERGE_SCENARIOS, type MergedScenarios } from "./scenario-statements.ts";
+import { MARK_MISSING, MERGE_SCENARIOS, type MergedScenarios } from "./scenario-statements.ts";
 
 /** The facts and rules that storing needs beyond the content. */
 export interface SaveContext {
@@ -21,25 +21,17 @@ type MergedList = readonly [LibraryContent, MergedScenarios];
 /** Stores the scenarios of these libraries, whose own rows are stored, and marks those as removed that their lists lack. */
 export async function saveScenarios(
   connection: Connection,
-  libraries: readonly { readonly library: LibraryContent; readonly isNew: boolean }[],
+  libraries: readonly LibraryContent[],
   context: SaveContext,
 ): Promise<Map<LibraryContent, SavedScenarios>> {
-  const staged = libraries.filter(({ library }) => library.scenarios.kind === "staged");
-  const inMemory = libraries.filter(({ library }) => library.scenarios.kind === "memory");
-  const batches = [
-    inMemory.filter(({ isNew }) => isNew),
-    inMemory.filter(({ isNew }) => !isNew),
-    ...staged.map((one) => [one]),
-  ];
+  const staged = libraries.filter(({ scenarios }) => scenarios.kind === "staged");
+  const inMemory = libraries.filter(({ scenarios }) => scenarios.kind === "memory");
   const saved = new Map<LibraryContent, SavedScenarios>();
-  for (const batch of batches) {
-    const [first] = batch;
-    if (first === undefined) continue;
-    const contents = batch.map(({ library }) => library);
-    const lists = toScenarioLists(contents, context);
-    const merge = (first.isNew ? INSERT_SCENARIOS : MERGE_SCENARIOS)[lists.location];
-    const { rows } = await connection.query<MergedScenarios>(merge(lists.parameters));
-    const merged = byPosition(contents, rows);
+  for (const batch of [inMemory, ...staged.map((one) => [one])]) {
+    if (batch.length === 0) continue;
+    const lists = toScenarioLists(batch, context);
+    const { rows } = await connection.query<MergedScenarios>(MERGE_SCENARIOS[lists.location](lists.parameters));
+    const merged = byPosition(batch, rows);
     for (const list of merged) assertComplete(list);
     const marked = await markMissing(connection, lists, merged, context.guard);
     for (const [[library, counts], { removed, removedResults, withheld }] of byPosition(merged, marked)) {

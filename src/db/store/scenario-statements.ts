@@ -93,35 +93,19 @@ const readColumns = (columns: typeof scenarioColumns): Readonly<Record<ScenarioL
 const READ = readColumns(scenarioColumns);
 const READ_IDS = readColumns(scenarioColumns.filter(({ change }) => change === "key"));
 
-/** Stores the scenarios of libraries that have no stored scenario. */
-export const INSERT_SCENARIOS = perLocation(
-  (location) => `
-WITH ${LIB}, written AS (
-  INSERT INTO simcat.scenarios (${SCENARIO_KEY}, ${SCENARIO_STORED.join(", ")}, first_seen_at, changed_at, removed_at, run_id)
-  SELECT lib.owner, lib.library_name, r.scenario_id, ${prefixed("r", SCENARIO_STORED)}, now(), now(), NULL, $run_id::int8
-  FROM (${READ[location]}) AS r JOIN lib USING (ord)
-  RETURNING owner, library_name, scenario_id, scenario_name, is_result, parent_id, last_modified_at
-), happened AS (
-  INSERT INTO simcat.events (${SCENARIO_EVENT})
-  SELECT now(), $run_id::int8, 'added', owner, library_name, scenario_id, scenario_name, nullif(parent_id, 0),
-    ${isResultSql("w")}, last_modified_at, 0, 1, (${isResultSql("w")})::int4
-  FROM written w JOIN simcat.library_sync y USING (owner, library_name) WHERE NOT (${IS_INITIAL})
-)
-SELECT count(w.owner) AS inserted, 0 AS updated, 0 AS unchanged, 0 AS live, 0 AS missing, 0 AS confirmed,
-  count(w.owner) AS scenarios, count(*) FILTER (WHERE ${isResultSql("w")}) AS results
-FROM lib LEFT JOIN written w USING (owner, library_name) GROUP BY ord ORDER BY ord`,
-);
-
 /**
- * Stores the scenarios of libraries that may have stored ones. For each library it counts the scenarios that are new, differ
- * (superseded into history) or are unchanged; the live ones before, those of them that the read lacks, and those that an earlier
- * read lacked too; and the live ones and results after. What rejects kept back from the first whole read is initial content.
+ * Stores the scenarios of libraries. For each library it counts the scenarios that are new, differ (superseded into history) or
+ * are unchanged; the live ones before, those of them that the read lacks, and those that an earlier read lacked too; and the
+ * live ones and results after. What rejects kept back from the first whole read is initial content. The initial content of a
+ * library that this transaction stored first has no events here: the event of the library counts it.
  * MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
  */
 export const MERGE_SCENARIOS = perLocation(
   (location) => `
 WITH ${LIB}, loading AS (
-  SELECT ord FROM lib JOIN simcat.library_sync y USING (owner, library_name) WHERE y.last_success_at IS NULL AND ${IS_INITIAL}
+  SELECT ord, l.first_seen_at = now() AS is_first
+  FROM lib JOIN simcat.libraries l USING (owner, library_name) JOIN simcat.library_sync y USING (owner, library_name)
+  WHERE (l.first_seen_at = now() OR y.last_success_at IS NULL) AND ${IS_INITIAL}
 ), matched AS MATERIALIZED (
   SELECT ord, scenario_id, r.owner, r.library_name, ${prefixed("r", SCENARIO_STORED)}, r.owner IS NOT NULL AS is_read,
     CASE WHEN r.owner IS NOT NULL THEN s.old END AS old,
@@ -150,7 +134,7 @@ WITH ${LIB}, loading AS (
     scenario_id, scenario_name, ${fieldSql("parent_id", "new")}, ${isResultSql("new")}, last_modified_at,
     0, (NOT is_live)::int4, (${isResultSql("new")})::int4 - (is_live AND is_old_result)::int4, fields, old_values, new_values
   FROM matched new CROSS JOIN LATERAL ${differencesSql(SCENARIO_VERSIONED, fieldSql)} AS d
-  WHERE is_read AND changed
+  WHERE is_read AND changed AND ord NOT IN (SELECT ord FROM loading WHERE is_first)
 )
 SELECT count(*) FILTER (WHERE is_new) AS inserted,
   count(*) FILTER (WHERE is_read AND NOT is_new AND changed) AS updated,
