@@ -29,8 +29,9 @@ SELECT count(*) AS open, count(*) FILTER (WHERE last_seen_at >= to_timestamp($si
 WHERE resolved_at IS NULL AND kind = 'listing'`);
 
 const SELECT_LISTING_REJECTS = statement(`
-SELECT id, owner, library_name AS name, date_part('epoch', last_seen_at) * 1000 AS "seenAt" FROM simcat.rejects
-WHERE resolved_at IS NULL AND kind = 'listing' AND NOT fingerprint = ANY ($kept::text[])`);
+SELECT id, CASE WHEN owner IS NOT NULL THEN json_build_object('owner', owner, 'name', library_name) END AS key,
+  date_part('epoch', last_seen_at) * 1000 AS "seenAt"
+FROM simcat.rejects WHERE resolved_at IS NULL AND kind = 'listing' AND NOT fingerprint = ANY ($kept::text[])`);
 
 const RESOLVE_LISTING_REJECTS = statement(
   "UPDATE simcat.rejects SET resolved_at = now() WHERE id = ANY ($ids::int8[])",
@@ -65,17 +66,10 @@ export async function saveListingRejects(
   const keys = [...new Map(rejects.flatMap(({ key }) => (key ? [[keyText(key), key] as const] : []))).values()];
   const kept = await saveRejects(connection, runId, keys, rejects, ["metadata", "scenario"]);
   if (isOver === null) return;
-  type Row = {
-    readonly id: number;
-    readonly owner: string | null;
-    readonly name: string | null;
-    readonly seenAt: number;
-  };
+  type Row = { readonly id: number; readonly key: LibraryKey | null; readonly seenAt: number };
   const { rows } = await connection.query<Row>(SELECT_LISTING_REJECTS({ kept }));
-  const over = rows.filter(({ owner, name, seenAt }) =>
-    isOver(owner === null || name === null ? null : { owner, name }, seenAt),
-  );
-  if (over.length > 0) await connection.query(RESOLVE_LISTING_REJECTS({ ids: over.map(({ id }) => id) }));
+  const ids = rows.flatMap(({ id, key, seenAt }) => (isOver(key, seenAt) ? [id] : []));
+  if (ids.length > 0) await connection.query(RESOLVE_LISTING_REJECTS({ ids }));
 }
 
 /** Saves the rejects of these libraries' content, and resolves those of earlier reads that it no longer has. */
