@@ -1,4 +1,4 @@
-import { DatabaseError, MissingObjectError, SimcatError, toError } from "../errors.ts";
+import { DatabaseError, hasErrorCode, MissingObjectError, SimcatError, toError } from "../errors.ts";
 
 const SOCKET_ERRORS = new Set([
   "ECONNRESET",
@@ -26,11 +26,9 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
  */
 const SERVER_WIDE = /^(08|25|28|3D|53|57P|58)/;
 
-/** The SQLSTATE or the system's error code; empty if there is none. Looks into the causes. */
+/** The SQLSTATE or the system's error code; empty if there is none. */
 function errorCode(error: unknown): string {
-  if (typeof error !== "object" || error === null) return "";
-  if ("code" in error && typeof error.code === "string") return error.code;
-  return "cause" in error ? errorCode(error.cause) : "";
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
 /** Whether the session has ended, so that another one may succeed. */
@@ -42,17 +40,12 @@ export function isConnectionLost(error: unknown): boolean {
 
 /** Whether it is a deadlock, a serialization failure or a lock timeout, so that the same transaction may succeed later. */
 export function isContention(error: unknown): boolean {
-  return ["40P01", "40001", "55P03"].includes(errorCode(error));
+  return hasErrorCode(error, "40P01", "40001", "55P03");
 }
 
 /** Whether a lock on a row or a table was not granted in time. */
 export function isLockTimeout(error: unknown): boolean {
-  return errorCode(error) === "55P03";
-}
-
-/** Whether CREATE OR REPLACE was refused, because a column of a view or the result of a function would change. */
-export function isIncompatible(error: unknown): boolean {
-  return ["42P16", "42P13"].includes(errorCode(error));
+  return hasErrorCode(error, "55P03");
 }
 
 /** Whether the rows that were sent may have caused the error, so that other rows can be stored. */
@@ -69,7 +62,6 @@ export function driverError(error: unknown): unknown {
 
 /** A DatabaseError that says what was tried, what the database answered, and what to do. */
 export function databaseError(operation: string, error: unknown): DatabaseError {
-  if (error instanceof DatabaseError) return error;
   const { text, hint } = describeDatabaseFailure(error);
   const Failure = MISSING_OBJECT.test(errorCode(error)) ? MissingObjectError : DatabaseError;
   return new Failure(`${operation} failed: ${text}`, { hint, cause: error });

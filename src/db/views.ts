@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError, hasErrorCode } from "../errors.ts";
 import type { Connection } from "./connect.ts";
-import { isIncompatible } from "./db-errors.ts";
 
 /** A file of migrations/views: it creates or replaces the view or function of its name, with its comments. */
 export type ViewFile = ReturnType<typeof toViewFile>;
@@ -75,7 +74,8 @@ async function tryCreate(connection: Connection, { name, sql }: ViewFile): Promi
     // A function with other parameters does not replace the earlier one: both exist.
     if ((await readObjects(connection, name)).length <= 1) return true;
   } catch (error) {
-    if (!isIncompatible(error)) throw error;
+    // A column of a view or the result of a function would change.
+    if (!hasErrorCode(error, "42P16", "42P13")) throw error;
   }
   await connection.query("ROLLBACK TO SAVEPOINT view");
   return false;
