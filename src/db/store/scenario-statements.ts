@@ -22,8 +22,8 @@ import { differencesSql, IS_INITIAL, SCENARIO_EVENT } from "./event-sql.ts";
  * The planner expects one row for an owner and name, so left to itself it loops over a whole library for each row (10 s instead
  * of 60 ms for 5,000 stored scenarios). If one library has most of the rows, it expects all of them and scans the table for
  * each batch (400 ms instead of 20 ms). The statements leave it no such choice: a stored row is written by its whole key
- * (ON CONFLICT), a single row is looked up by it (LATERAL … LIMIT 1), the stored rows of a library are looked up library by
- * library (LATERAL … OFFSET 0), and a FULL JOIN, which never loops, matches them with the scenarios that were read.
+ * (ON CONFLICT), the stored rows of a library are looked up library by library (LATERAL … OFFSET 0), and a FULL JOIN, which
+ * never loops, matches them with the scenarios that were read.
  */
 
 const SCENARIO_KEY = "owner, library_name, scenario_id";
@@ -158,20 +158,17 @@ const KEPT = SCENARIO_COLUMNS.filter((name) => !REMOVAL.includes(name));
 export const MARK_MISSING = perLocation(
   (location) => `
 WITH ${LIB}, matched AS MATERIALIZED (
-  SELECT ord, scenario_id, l.is_live, r.is_read
+  SELECT ord, scenario_id, r.is_read, CASE WHEN r.is_read IS NULL THEN l.old END AS old
   FROM (SELECT i.*, true AS is_read FROM (${READ_IDS[location]}) AS i) AS r
   FULL JOIN (
-    SELECT lib.ord, (stored.old).scenario_id, true AS is_live FROM ${eachStored(" AND s.removed_at IS NULL")}
+    SELECT lib.ord, (stored.old).scenario_id, stored.old FROM ${eachStored(" AND s.removed_at IS NULL")}
   ) AS l USING (ord, scenario_id)
 ), missing AS MATERIALIZED (
-  SELECT m.ord, lib.owner, lib.library_name, m.scenario_id,
+  SELECT m.ord, lib.owner, lib.library_name, m.scenario_id, m.old,
     CASE ($marks::text[])[lib.ord] WHEN 'all' THEN true WHEN 'confirmed' THEN ${lackedBeforeSql("m")} ELSE false END AS is_gone
-  FROM matched m JOIN lib USING (ord) WHERE m.is_live AND m.is_read IS NULL
+  FROM matched m JOIN lib USING (ord) WHERE m.is_read IS NULL
 ), gone AS (
-  SELECT m.ord, found.old FROM missing m CROSS JOIN LATERAL (
-    SELECT s AS old FROM simcat.scenarios s
-    WHERE (s.owner, s.library_name, s.scenario_id) = (m.owner, m.library_name, m.scenario_id) LIMIT 1
-  ) AS found WHERE m.is_gone
+  SELECT ord, old FROM missing WHERE is_gone
 ), superseded AS (${supersede("scenario", SCENARIO_COLUMNS, "(d.old)", "gone d")}
 ), written AS (
   INSERT INTO simcat.scenarios (${[...KEPT, ...REMOVAL].join(", ")})
