@@ -109,16 +109,17 @@ async function checkRemovals(
   const everyMissing = [...(allowRemovals ? [] : missing), ...missingElsewhere];
   const everywhere = { ...facts, missing: everyMissing.length, removedLately: countOthers(numbers, everyMissing) };
   const isHeldElsewhere = canMark && missingElsewhere.length > 0 && exceedsShare(everywhere);
-  const heldHere = canMark && verdict.kind === "held" ? [...missing, ...plan.listedOnly] : [];
+  const missingHere = [...missing, ...plan.listedOnly];
+  const heldHere = canMark && verdict.kind === "held" ? missingHere : [];
   const held = [...heldHere, ...(isHeldElsewhere ? missingElsewhere : [])];
-  const [marked, listedOnly] = verdict.kind === "pass" ? [missing, plan.listedOnly] : [[], []];
+  const marked = verdict.kind === "pass" ? missingHere : [];
   const isShared =
     connection !== null && heldSince !== null && live.listed > 0
       ? await listsOlder(connection, listing, heldSince)
       : live.listed > 0;
   /** The listing shares nothing with the copy as it was before removals were held, and `--allow-removals` does not apply. */
   const isForeign = verdict.kind !== "pass" && live.count > 0 && !isShared;
-  const removals: Removals = { marked, listedOnly, held, heldSince };
+  const removals: Removals = { marked, held, heldSince };
   return { verdict, removals, isForeign };
 }
 

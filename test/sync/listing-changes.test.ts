@@ -19,7 +19,7 @@ function planned(incomplete: string | null, open: number, verdict: RemovalVerdic
   const context = { now: 1, fullEveryMs: 1_000, backfillSince: null, blindSince: Number.POSITIVE_INFINITY };
   const plan = createPlanner(libraries, JSON.parse, context, EVERYTHING).finish();
   const listing = { libraries, rejects: [], incomplete, repeated: 0, startedAt: 1, cachedMs: 0, date: null };
-  const removals = { marked: [], listedOnly: [], held: [], heldSince: null };
+  const removals = { marked: [], held: [], heldSince: null };
   const openRejects = { open, later: 0 };
   return { listing, listedAt: 2, asOf: 1, blindSince: 5, plan, openRejects, verdict, removals, isForeign: false };
 }

@@ -21,10 +21,8 @@ interface ListingWriterTools {
 
 /** What becomes of libraries that a listing lacks. */
 export interface Removals {
-  /** Libraries to be marked as removed. */
+  /** Libraries to be marked as removed. The state of those that were never stored is deleted. */
   readonly marked: readonly LibraryKey[];
-  /** Libraries that were never stored: their state is deleted. */
-  readonly listedOnly: readonly LibraryKey[];
   /** Libraries whose removal is held, stored or not, some of them before this run, and since when (database ms, null for now). */
   readonly held: readonly LibraryKey[];
   readonly heldSince: number | null;
@@ -80,7 +78,7 @@ export function createListingWriter({ lease, runId, mask }: ListingWriterTools) 
      * @returns how many were marked
      * @throws DatabaseError if no hold could be recorded: the next run would judge the removals among the libraries that this one adds
      */
-    async markRemovals({ marked, listedOnly, held, heldSince }: Removals): Promise<number> {
+    async markRemovals({ marked, held, heldSince }: Removals): Promise<number> {
       const holding = { operation: "recording that removals are held" };
       const holds = await save(held, holding, "recording that its removal is held", (connection, keys) =>
         connection.query(HOLD({ ...keyArrays(keys), held_since: heldSince })),
@@ -88,19 +86,13 @@ export function createListingWriter({ lease, runId, mask }: ListingWriterTools) 
       const [refused] = failed.values();
       if (refused !== undefined && holds.length === 0 && heldSince === null)
         throw new DatabaseError(`${formatKey(refused.key)}: ${refused.message}; so nothing was stored`);
-      const marking = { operation: "marking removed libraries" };
-      const refusal = "marking the library as removed";
-      const counting = { ...marking, afterLostCommit: Math.max };
-      const counts = await save(marked, counting, refusal, async (connection, libraries) => {
+      const marking = { operation: "marking removed libraries", afterLostCommit: Math.max };
+      const counts = await save(marked, marking, "marking the library as removed", async (connection, libraries) => {
         const keys = keyArrays(libraries);
         const { rowCount } = await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));
-        await connection.query(RESOLVE_REJECTS(keys));
-        return rowCount ?? 0;
-      });
-      await save(listedOnly, marking, refusal, async (connection, libraries) => {
-        const keys = keyArrays(libraries);
         await connection.query(FORGET(keys));
         await connection.query(RESOLVE_REJECTS(keys));
+        return rowCount ?? 0;
       });
       return counts.reduce((sum, count) => sum + count, 0);
     },
@@ -186,7 +178,10 @@ export const RESTORE_LIBRARIES = moveLibraries(
   "reread_reason = 'restored', settles_at = NULL, bookmark_seen_at = to_timestamp($seen_at::float8 / 1000)",
 );
 
-const FORGET = statement(`DELETE FROM simcat.library_sync y USING ${ofKeys("y")}`);
+/** Deletes the state of libraries that were never stored. */
+const FORGET = statement(`
+DELETE FROM simcat.library_sync y USING ${ofKeys("y")}
+  AND NOT EXISTS (SELECT FROM simcat.libraries l WHERE (l.owner, l.library_name) = (y.owner, y.library_name))`);
 
 const RESOLVE_REJECTS = statement(`
 UPDATE simcat.rejects r SET resolved_at = now() FROM ${ofKeys("r")} AND r.resolved_at IS NULL`);
