@@ -59,14 +59,14 @@ export async function acquireLease<S>(
      * Runs `work` in one transaction that begins with the fence. Only a lost lease aborts it: a stop signal lets it finish.
      * @throws LostLeaseError if the token has changed
      */
-    write: <T>(options: TransactionOptions<T>, work: (connection: Connection) => Promise<T>) =>
+    write: <T>(options: TransactionOptions, work: (connection: Connection) => Promise<T>) =>
       withTransaction(pool, { ...options, fence: { name, token } }, work, lost.signal),
     /**
      * The last transaction of a run, which also releases the lease. If the token has changed, the run's row says whether an earlier
      * attempt, whose COMMIT was not answered, was committed.
      * @throws LostLeaseError if the token has changed and nothing was committed
      */
-    async end(runId: number, options: TransactionOptions<void>, write: (connection: Connection) => Promise<void>) {
+    async end(runId: number, options: TransactionOptions, write: (connection: Connection) => Promise<void>) {
       const last = async (connection: Connection) => {
         const { rowCount } = await connection.query(RELEASE, [name, token]);
         if (rowCount === 0 && !(await isFinished(connection, runId))) throw new LostLeaseError();

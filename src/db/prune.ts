@@ -131,11 +131,9 @@ export async function pruneUnderLease(
   const holder = { name: SYNC_LEASE, holder: `${hostname()}:${process.pid} prune` };
   const { lease } = await acquireLease(pool, await createClock(pool, signal), holder, async () => null, signal);
   const stop = AbortSignal.any([signal, lease.lost]);
-  // After a first attempt that was committed, the last one deletes the next rows, often none.
-  const afterLostCommit = (first: PrunedRows, last: PrunedRows) => (sumOf(first) > sumOf(last) ? first : last);
   /** @returns how many rows this transaction deleted */
   const execute = async (statement: string, byKey: boolean) => {
-    const options = { operation: "deleting old rows", byKey, afterLostCommit, fence: lease };
+    const options = { operation: "deleting old rows", byKey, fence: lease };
     const work = async (connection: Connection) => {
       const rows = { ...NOTHING_PRUNED, ...oneRow(await connection.query<Partial<PrunedRows>>(statement, [cutoff])) };
       const versions = [rows.libraries + rows.library_history, rows.scenarios + rows.scenario_history];

@@ -50,7 +50,7 @@ const IDLE_TIMEOUT_MS = 15_000;
 /** A COMMIT may wait for a slow disk or a standby. */
 const COMMIT_MS = 60_000;
 
-export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" | "lockAttempts"> {
+export interface TransactionOptions extends Pick<RetryOptions, "retryForMs" | "lockAttempts"> {
   /** Begins the error message: "storing 12 libraries". */
   readonly operation: string;
   /** Makes it READ ONLY, with one snapshot for all its queries. */
@@ -65,11 +65,8 @@ export interface TransactionOptions<T> extends Pick<RetryOptions, "retryForMs" |
   readonly isSilent?: boolean;
   /** The work itself changes the row of a lease. */
   readonly changesLease?: boolean;
-  /**
-   * If the answer to COMMIT is lost, the work is repeated: it finds itself done, or does it now. This chooses the result
-   * from those of the first and the last attempt; without it, the last one counts.
-   */
-  readonly afterLostCommit?: (first: T, last: T) => T;
+  /** If the answer to COMMIT is lost, the work is repeated. Then the last result counts; by default it is the first. */
+  readonly lastCounts?: boolean;
 }
 
 const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
@@ -82,11 +79,11 @@ const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KE
  */
 export async function withTransaction<T>(
   pool: Pool,
-  options: TransactionOptions<T>,
+  options: TransactionOptions,
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const { operation, fence, changesLease = false, afterLostCommit = (_, last) => last } = options;
+  const { operation, fence, changesLease = false, lastCounts = false } = options;
   const usual: Blocked[] = options.snapshot ? ["readers"] : ["writers"];
   let blocked = usual;
   // A session of a pooler must not keep what a user's query has set.
@@ -110,7 +107,7 @@ export async function withTransaction<T>(
       computed = { value: await work(connection) };
       const { command } = await connection.query(within(COMMIT_MS, end));
       if (command !== end) throw new DatabaseError(`${operation} failed: ${end} was answered with ${command}`);
-      return unanswered === null ? computed.value : afterLostCommit(unanswered.value, computed.value);
+      return unanswered === null || lastCounts ? computed.value : unanswered.value;
     } catch (error) {
       if (isConnectionLost(error)) {
         closing = true;
@@ -160,7 +157,7 @@ function begin({
   snapshot = false,
   lockTimeoutMs = LOCK_TIMEOUT_MS,
   byKey = false,
-}: Pick<TransactionOptions<unknown>, "snapshot" | "lockTimeoutMs" | "byKey">): string {
+}: Pick<TransactionOptions, "snapshot" | "lockTimeoutMs" | "byKey">): string {
   return `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};
     ${UNLIMITED};
     SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};

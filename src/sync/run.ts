@@ -164,9 +164,7 @@ async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status 
       movedFrom: totals.isClockConfirmed ? await moveBack(connection) : null,
       futureDays: await saveSnapshot(connection, id, totals.isClockConfirmed),
     });
-    // A repetition finds corrected what the first attempt corrected.
-    const afterLostCommit = (first: Awaited<ReturnType<typeof work>>) => first;
-    const options = { operation: "taking the daily snapshot", byKey: true, afterLostCommit };
+    const options = { operation: "taking the daily snapshot", byKey: true };
     const { movedFrom, futureDays } = await lease.write(options, work);
     if (movedFrom !== null) {
       const moved = `versions, events and runs up to ${movedFrom} were stored while the database's clock was ahead`;

@@ -23,7 +23,7 @@ export function refusedByDatabase(operation: string, error: unknown): ContentErr
 }
 
 /** Limits of the time that a transaction waits for the lock of a row. */
-export type LockPatience = Pick<TransactionOptions<unknown>, "lockTimeoutMs" | "lockAttempts">;
+export type LockPatience = Pick<TransactionOptions, "lockTimeoutMs" | "lockAttempts">;
 
 /** The first attempt waits once. Afterwards PROBE shows whether a row or the whole table is locked, and waits for a table. */
 const FIRST: LockPatience = { lockAttempts: 1 };
@@ -89,7 +89,7 @@ export async function detectRefusedRows<T>(
 export async function saveInHalves<T, Result>(
   items: readonly T[],
   lease: Pick<Lease, "write">,
-  options: TransactionOptions<Result>,
+  options: TransactionOptions,
   work: (connection: Connection, items: readonly T[]) => Promise<Result>,
 ) {
   const written: { readonly items: readonly T[]; readonly result: Result }[] = [];

@@ -53,7 +53,7 @@ export function createListingWriter({ lease, runId, mask }: ListingWriterTools) 
   /** @returns the results of the transactions. `refusal` begins the message of a library whose rows are refused */
   async function save<T extends LibraryKey | ListedLibrary, Result>(
     items: Iterable<T>,
-    options: TransactionOptions<Result>,
+    options: TransactionOptions,
     refusal: string,
     work: (connection: Connection, some: readonly T[]) => Promise<Result>,
   ): Promise<Result[]> {
@@ -86,7 +86,7 @@ export function createListingWriter({ lease, runId, mask }: ListingWriterTools) 
       const [refused] = failed.values();
       if (refused !== undefined && holds.length === 0 && heldSince === null)
         throw new DatabaseError(`${formatKey(refused.key)}: ${refused.message}; so nothing was stored`);
-      const marking = { operation: "marking removed libraries", afterLostCommit: Math.max };
+      const marking = { operation: "marking removed libraries" };
       const counts = await save(marked, marking, "marking the library as removed", async (connection, libraries) => {
         const keys = keyArrays(libraries);
         const { rowCount } = await connection.query(REMOVE_LIBRARIES({ ...keys, run_id: runId }));

@@ -1,7 +1,7 @@
 import { concurrently, withTimeout } from "../../async.ts";
 import { DatabaseError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
-import type { FailedLibrary, ReadOutcome, SavedLibrary, WriteOutcome } from "../../model.ts";
+import type { FailedLibrary, ReadOutcome, WriteOutcome } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError } from "../db-errors.ts";
 import type { Lease } from "../lease.ts";
@@ -111,7 +111,7 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
   for (const failedBefore of [false, true]) {
     const some = libraries.filter(({ content }) => (content.before?.failures ?? 0) > 0 === failedBefore);
     const operation = `storing ${formatLibraries(some.length)}`;
-    const options = { operation, byKey: true, afterLostCommit: keepChanges };
+    const options = { operation, byKey: true };
     const { written, refused } = await saveInHalves(some, lease, options, (connection, part) => {
       const contents = part.map(({ content }) => content);
       return saveLibraries(connection, contents, context);
@@ -132,11 +132,6 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
   for (const failure of failures) outcomes.push({ kind: "failed", failure });
   outcomes.push(...(await saveFailures(failures, tools)));
   return { outcomes, stored, newRefusals };
-}
-
-/** The results of a batch whose first COMMIT was not answered: what the first attempt stored already, the last one finds unchanged. */
-function keepChanges(first: readonly SavedLibrary[], last: readonly SavedLibrary[]): SavedLibrary[] {
-  return byPosition(last, first).map(([library, before]) => (library.changed ? library : before));
 }
 
 /**
