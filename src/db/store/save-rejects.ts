@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { keyText } from "../../key.ts";
 import { type FailedLibrary, type LibraryKey, MAX_KEY_BYTES, type Reject, type RejectKind } from "../../model.ts";
 import { type Connection, oneRow } from "../connect.ts";
-import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
+import { keyArrays, ofKeys, statement } from "../statement.ts";
 
 /**
  * Whether an open reject of an earlier listing, last seen at this time (database ms), is resolved if the listing lacks it. The key is null
@@ -14,13 +14,13 @@ export type RejectTest = (key: LibraryKey | null, seenAt: number) => boolean;
 const MAX_OPEN = 100;
 const MAX_PAYLOAD_BYTES = 64 * 1024;
 
+/** There are few rejects, so they are sent as JSON. */
 const UPSERT = statement(`
 INSERT INTO simcat.rejects AS r
-  (run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at)
-SELECT $run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, now(), now()
-FROM unnest($owner::text[], $library_name::text[], $kind::text[], $code::text[], $path::text[], $reason::text[],
-    $payload::text[], $fingerprint::text[])
-  AS i(owner, library_name, kind, code, path, reason, payload, fingerprint)
+  (owner, library_name, kind, code, path, reason, payload, fingerprint, run_id, first_seen_at, last_seen_at)
+SELECT i.*, $run_id, now(), now()
+FROM json_to_recordset($rows) AS i(owner text, library_name text, kind text, code text, path text, reason text, payload text,
+  fingerprint text)
 ON CONFLICT (fingerprint) DO UPDATE
   SET run_id = excluded.run_id, last_seen_at = excluded.last_seen_at, reason = excluded.reason, resolved_at = NULL`);
 
@@ -108,23 +108,12 @@ async function saveRejects(
     taken.set(key, count + 1);
     kept.set(fingerprint, reject);
   }
-  const rows = [...kept.values()];
-  const fingerprints = [...kept.keys()];
-  if (rows.length === 0) return [];
-  await connection.query(
-    UPSERT({
-      run_id: runId,
-      owner: textArray(rows.map(({ key }) => indexable(key)?.owner)),
-      library_name: textArray(rows.map(({ key }) => indexable(key)?.name)),
-      kind: textArray(rows.map(({ kind }) => kind)),
-      code: textArray(rows.map(({ code }) => code)),
-      path: textArray(rows.map(({ path }) => path)),
-      reason: textArray(rows.map(({ reason }) => reason)),
-      payload: textArray(rows.map(({ payload }) => cut(payload))),
-      fingerprint: textArray(fingerprints),
-    }),
-  );
-  return fingerprints;
+  const rows = [...kept].map(([fingerprint, { key, payload, ...reject }]) => {
+    const { owner, name: library_name } = indexable(key) ?? {};
+    return { ...reject, owner, library_name, payload: cut(payload), fingerprint };
+  });
+  if (rows.length > 0) await connection.query(UPSERT({ run_id: runId, rows: JSON.stringify(rows) }));
+  return [...kept.keys()];
 }
 
 function fingerprintOf({ key, kind, code, path, payload }: Reject): string {
