@@ -2,17 +2,7 @@ import { ANSWER_MS, type Connection, oneRow, type Pool, within } from "./connect
 import { readSnapshot } from "./transaction.ts";
 
 /** The database's clock. All decisions use it, so a wrong local clock has no effect. */
-export interface DatabaseClock {
-  /** Milliseconds since the epoch by the database's clock: not later than it shows, earlier by at most a round trip. */
-  now(): number;
-  /** The database's time at a moment of `performance.now()`. */
-  at(monotonic: number): number;
-  /**
-   * Compares the clocks again.
-   * @throws DatabaseError if the database does not answer in time
-   */
-  sample(signal: AbortSignal): Promise<void>;
-}
+export type DatabaseClock = Awaited<ReturnType<typeof createClock>>;
 
 /** This machine's clock, for commands without a database. */
 export const MACHINE_CLOCK: DatabaseClock = {
@@ -27,7 +17,7 @@ export async function readNow(connection: Connection): Promise<Date> {
 }
 
 /** @throws DatabaseError if the database does not answer in time */
-export async function createClock(pool: Pool, signal: AbortSignal): Promise<DatabaseClock> {
+export async function createClock(pool: Pool, signal: AbortSignal) {
   const samples: { readonly takenAt: number; readonly offset: number }[] = [];
   const takeSample = async (connection: Connection) => {
     const now = await readNow(connection);
@@ -43,5 +33,12 @@ export async function createClock(pool: Pool, signal: AbortSignal): Promise<Data
     if (sampleThen === undefined) throw new Error("the clock has no sample");
     return monotonic + sampleThen.offset;
   };
-  return { now: () => at(performance.now()), at, sample };
+  return {
+    /** Milliseconds since the epoch by the database's clock: not later than it shows, earlier by at most a round trip. */
+    now: () => at(performance.now()),
+    /** The database's time at a moment of `performance.now()`. */
+    at,
+    /** Compares the clocks again. @throws DatabaseError if the database does not answer in time */
+    sample,
+  };
 }
