@@ -153,11 +153,7 @@ export async function readSnapshot<T>(
 }
 
 /** The statements that begin each transaction. All settings are local, because a pooler refuses others. */
-function begin({
-  snapshot = false,
-  lockTimeoutMs = LOCK_TIMEOUT_MS,
-  byKey = false,
-}: Pick<TransactionOptions, "snapshot" | "lockTimeoutMs" | "byKey">): string {
+function begin({ snapshot = false, lockTimeoutMs = LOCK_TIMEOUT_MS, byKey = false }: TransactionOptions): string {
   return `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};
     ${UNLIMITED};
     SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
