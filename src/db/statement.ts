@@ -4,22 +4,19 @@ import type { LibraryKey } from "../model.ts";
 export type StatementParameters = Readonly<Record<string, unknown>>;
 
 /** A query as `pg` accepts it. */
-export interface BoundStatement {
-  readonly text: string;
-  readonly values: unknown[];
-}
+export type BoundStatement = ReturnType<ReturnType<typeof statement>>;
 
 /**
  * SQL with named parameters, such as `$run_id`. The returned function binds values to them; it ignores values that the
  * statement does not name, and throws a TypeError for a parameter without a value; null is one.
  */
-export function statement(sql: string): (parameters: StatementParameters) => BoundStatement {
+export function statement(sql: string) {
   const names: string[] = [];
   const text = sql.replaceAll(/\$([a-z]\w*)/g, (_, name: string) => {
     if (!names.includes(name)) names.push(name);
     return `$${names.indexOf(name) + 1}`;
   });
-  return (parameters) => {
+  return (parameters: StatementParameters) => {
     const missing = names.find((name) => parameters[name] === undefined);
     if (missing !== undefined) throw new TypeError(`the statement's parameter $${missing} has no value`);
     return { text, values: names.map((name) => parameters[name]) };
