@@ -185,7 +185,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       "a refused failure ends the run",
-      "const { message } = databaseError(what, driverError(error));",
+      "const { message } = refusedByDatabase(what, error);",
       'if (what !== "recording its rejects") throw error; const message = String(error);',
     ],
   ],

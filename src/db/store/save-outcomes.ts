@@ -3,7 +3,6 @@ import { DatabaseError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
 import type { FailedLibrary, ReadOutcome, WriteOutcome } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { databaseError, driverError } from "../db-errors.ts";
 import type { Lease } from "../lease.ts";
 import { byPosition, keyArrays, statement, textArray } from "../statement.ts";
 import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
@@ -148,7 +147,7 @@ async function saveFailures(
     const work = (connection: Connection, part: readonly FailedLibrary[]) => write(connection, context.runId, part);
     const { refused } = await saveInHalves(some, lease, { operation, byKey: true }, work);
     return refused.map(({ item, error }) => {
-      const { message } = databaseError(what, driverError(error));
+      const { message } = refusedByDatabase(what, error);
       return { kind: "unrecorded", key: item.key, message: mask(message) } as const;
     });
   };
@@ -177,7 +176,7 @@ function updateFailures(connection: Connection, runId: number, failures: readonl
 
 function refusesAll(refusals: readonly unknown[]): DatabaseError {
   const cause = refusals.at(-1);
-  const { message } = databaseError("storing the last of them", driverError(cause));
+  const { message } = refusedByDatabase("storing the last of them", cause);
   const libraries = formatLibraries(refusals.length);
   return new DatabaseError(`the database refused all ${libraries} that this run tried to store: ${message}`, { cause });
 }
