@@ -69,12 +69,9 @@ export function databaseError(operation: string, error: unknown): DatabaseError 
 
 /** A DatabaseError if the database or the way to it failed; any other error unchanged. */
 export function asDatabaseError(operation: string, thrown: unknown): unknown {
-  return isDatabaseFailure(thrown) && !(thrown instanceof SimcatError) ? databaseError(operation, thrown) : thrown;
-}
-
-function isDatabaseFailure(error: unknown): boolean {
-  const code = errorCode(error);
-  return SQLSTATE.test(code) || NO_DESCRIPTOR.test(code) || isConnectionLost(error);
+  const code = errorCode(thrown);
+  const isFailure = SQLSTATE.test(code) || NO_DESCRIPTOR.test(code) || isConnectionLost(thrown);
+  return isFailure && !(thrown instanceof SimcatError) ? databaseError(operation, thrown) : thrown;
 }
 
 /** Migrations have a URL of their own if it is set. */
