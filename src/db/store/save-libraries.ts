@@ -45,7 +45,7 @@ export async function saveLibraries(
       rereadReason: library.isPartial ? "rejects" : withheld ? "shrunk" : null,
     };
   });
-  await updateSync(connection, batch, saved, context.runId);
+  await connection.query(UPDATE_SYNC({ ...toSyncArrays(batch, saved), run_id: context.runId }));
   return saved;
 }
 
@@ -166,26 +166,19 @@ LEFT JOIN LATERAL (
 ) AS newest ON true
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)`);
 
-async function updateSync(
-  connection: Connection,
-  batch: readonly LibraryContent[],
-  saved: readonly SavedLibrary[],
-  runId: number,
-): Promise<void> {
-  await connection.query(
-    UPDATE_SYNC({
-      run_id: runId,
-      ...keyArrays(batch.map(({ listed }) => listed.key)),
-      listed_text: textArray(batch.map(({ listed }) => listed.lastModified)),
-      content_hash: textArray(batch.map(({ contentHash }) => contentHash)),
-      seen_ms: float8Array(batch.map(({ bookmarkSeenAt }) => bookmarkSeenAt)),
-      read_ms: float8Array(batch.map(({ contentReadAt }) => contentReadAt)),
-      as_of_ms: float8Array(batch.map(({ contentAsOf }) => contentAsOf)),
-      settles_ms: float8Array(batch.map(({ settlesAt }) => settlesAt)),
-      reread_reason: textArray(saved.map(({ rereadReason }) => rereadReason)),
-      suspect_reads: int8Array(batch.map(({ suspectReads }) => suspectReads)),
-      scenario_count: int8Array(saved.map(({ scenarioCount }) => scenarioCount)),
-      result_count: int8Array(saved.map(({ resultCount }) => resultCount)),
-    }),
-  );
+/** The parameters of UPDATE_SYNC about these libraries and what became of them. */
+function toSyncArrays(batch: readonly LibraryContent[], saved: readonly SavedLibrary[]) {
+  return {
+    ...keyArrays(batch.map(({ listed }) => listed.key)),
+    listed_text: textArray(batch.map(({ listed }) => listed.lastModified)),
+    content_hash: textArray(batch.map(({ contentHash }) => contentHash)),
+    seen_ms: float8Array(batch.map(({ bookmarkSeenAt }) => bookmarkSeenAt)),
+    read_ms: float8Array(batch.map(({ contentReadAt }) => contentReadAt)),
+    as_of_ms: float8Array(batch.map(({ contentAsOf }) => contentAsOf)),
+    settles_ms: float8Array(batch.map(({ settlesAt }) => settlesAt)),
+    reread_reason: textArray(saved.map(({ rereadReason }) => rereadReason)),
+    suspect_reads: int8Array(batch.map(({ suspectReads }) => suspectReads)),
+    scenario_count: int8Array(saved.map(({ scenarioCount }) => scenarioCount)),
+    result_count: int8Array(saved.map(({ resultCount }) => resultCount)),
+  };
 }
