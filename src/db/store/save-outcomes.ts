@@ -83,11 +83,11 @@ export async function* saveOutcomes(
       throw error;
     }
   };
-  let stored = 0;
+  let hasStored = false;
   const newRefusals: unknown[] = [];
   try {
     for await (const saved of concurrently(toBatches(source), MAX_BATCHES, save, stop)) {
-      stored += saved.stored;
+      hasStored ||= saved.outcomes.some((outcome) => outcome.kind === "stored" && !outcome.content.isSame);
       newRefusals.push(...saved.newRefusals);
       yield* saved.outcomes;
     }
@@ -96,7 +96,7 @@ export async function* saveOutcomes(
   } finally {
     await source.return?.();
   }
-  if (stored === 0 && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
+  if (!hasStored && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
 }
 
 /** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
@@ -125,12 +125,10 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
       if (!failedBefore) newRefusals.push(error);
     }
   }
-  /** Libraries whose content was written. */
-  const stored = outcomes.filter((outcome) => outcome.kind === "stored" && !outcome.content.isSame).length;
   for (const { buffer } of libraries) await buffer.free();
   for (const failure of failures) outcomes.push({ kind: "failed", failure });
   outcomes.push(...(await saveFailures(failures, tools)));
-  return { outcomes, stored, newRefusals };
+  return { outcomes, newRefusals };
 }
 
 /**
