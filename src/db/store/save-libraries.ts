@@ -68,7 +68,10 @@ const LIBRARY_STORED = [...LIBRARY_VERSIONED, ...LIBRARY_IN_PLACE];
 const unlessRejected = (origin: "listing" | "metadata", json: string) =>
   libraryColumns
     .filter((column) => column.change !== "key" && column.origin === origin)
-    .map(({ name }) => `CASE WHEN ${json} IS NULL AND NOT is_new THEN (old).${name} ELSE ${name} END AS ${name}`)
+    .map(
+      ({ name }) =>
+        `CASE WHEN ${json} IS NULL AND (old).owner IS NOT NULL THEN (old).${name} ELSE ${name} END AS ${name}`,
+    )
     .join(", ");
 
 /**
@@ -77,19 +80,14 @@ const unlessRejected = (origin: "listing" | "metadata", json: string) =>
  * event too. A library that returned was restored when it was listed. Answers by position whether the row is new or another version.
  */
 export const MERGE_LIBRARIES = statement(`
-WITH sent AS (
-  SELECT * FROM ${unnest(libraryColumns)} WITH ORDINALITY AS s(${SENT}, ord)
-), matched AS (
-  SELECT sent.*, found.old, (found.old).owner IS NULL AS is_new
-  FROM sent LEFT JOIN LATERAL (
+WITH incoming AS (
+  SELECT ord, owner, library_name, old, (old).owner IS NULL AS is_new,
+    ${unlessRejected("metadata", "metadata")},
+    ${unlessRejected("listing", "listed")}
+  FROM ${unnest(libraryColumns)} WITH ORDINALITY AS sent(${SENT}, ord) LEFT JOIN LATERAL (
     SELECT l AS old FROM simcat.libraries l
     WHERE (l.owner, l.library_name) = (sent.owner, sent.library_name) LIMIT 1
   ) AS found ON true
-), incoming AS (
-  SELECT ord, owner, library_name, old, is_new,
-    ${unlessRejected("metadata", "metadata")},
-    ${unlessRejected("listing", "listed")}
-  FROM matched
 ), diff AS MATERIALIZED (
   SELECT i.*,
     is_new OR (${prefixed("i", LIBRARY_VERSIONED)}) IS DISTINCT FROM (${prefixed("(old)", LIBRARY_VERSIONED)}) AS changed,
