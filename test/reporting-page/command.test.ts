@@ -164,7 +164,7 @@ describe("simcat report", () => {
     expect((await report(made)).stdout).toMatch(/ {2}Growth is recorded since /);
   });
 
-  test("counts the growth of an owner from the first snapshot on, although it does not have this owner (fault 388)", async () => {
+  test("counts the growth of an owner from the first snapshot on, although it does not have this owner (fault 360)", async () => {
     const made = await syncedFixture([library("ann", "Lake", { scenarios: [1] })]);
     await made.query("UPDATE simcat.owner_days SET day = day - 2; UPDATE simcat.snapshot_days SET day = day - 2");
     made.service.put(library("bob", "Fire", { scenarios: [1, 2] }), library("bob", "Water"));

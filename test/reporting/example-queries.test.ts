@@ -441,7 +441,7 @@ test("the libraries at the start of a week are those before its first run (fault
   expect({ atStart, added, removed, percent }).toEqual({ atStart: "3", added: "2", removed: "2", percent: "66.7" });
 });
 
-test("where a prune cut a week short, its start is that of the rest (fault 385)", async () => {
+test("where a prune cut a week short, its start is that of the rest (fault 241)", async () => {
   const days = [3, 4].find((each) => monday(day(each + 1)) === monday(day(each))) ?? 3;
   await database().query("UPDATE simcat.owner_days SET libraries = 5 WHERE owner = 'bob' AND day >= $1", [day(days)]);
   await addRows(database(), "prunes", [{ id: 1, pruned_at: ago(0), cutoff: ago(days), events: true }]);
@@ -449,7 +449,7 @@ test("where a prune cut a week short, its start is that of the rest (fault 385)"
   expect(line?.split(" | ").slice(1, 3)).toEqual([`${days} days ago`, "6"]);
 });
 
-test("a library that came and went within a week is not removed from those at its start (fault 384)", async () => {
+test("a library that came and went within a week is not removed from those at its start (fault 241)", async () => {
   const removals = async () => {
     const [line] = (await answerOf("churn.sql")).filter((row) => row.startsWith(monday(date(2))));
     const [, , atStart, , removed, , , percent] = line?.split(" | ") ?? [];

@@ -137,7 +137,7 @@ test("what was stored after a snapshot by a clock that was hours ahead is counte
 test.each([
   { clock: "was ahead when the history began", began: "2026-04-02T08:00:00Z", listed: "2026-03-03T08:00:00Z" },
   { clock: "is behind when it is listed", began: "2026-03-02T08:00:00Z", listed: "2026-02-03T08:00:00Z" },
-])("a library that came after the history began is added although the clock $clock (fault 389)", async (times) => {
+])("a library that came after the history began is added although the clock $clock (fault 386)", async (times) => {
   const { database, service, call, setClock, setDatabaseClock } = await organization([fire]);
   await setClock("2026-03-02T08:00:00Z");
   await setDatabaseClock(times.began);
