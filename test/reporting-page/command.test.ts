@@ -217,10 +217,10 @@ describe("simcat report", () => {
     expect(page).toMatch(/One run, at .* \(UTC\), took 216 h .*so far\./);
   });
 
-  test("shows libraries that appear unchanged under another owner as moved, and counts only the others", async () => {
+  test("shows libraries that appear unchanged under another owner as moved, counts others (fault 392)", async () => {
     const NEW_OWNER = "<b>own9";
     const others = ["a", "b", "c", "d", "e", "f"].map((name) => library("dan", name));
-    const old = ["Fire", "Water"].map((name) => library("own0", name, { scenarios: [1, 2] }));
+    const old = ["Fire", "Water", "Edited"].map((name) => library("own0", name, { scenarios: [1, 2] }));
     const made = await syncedFixture([...others, ...old]);
     const { call, service } = made;
     for (const name of ["Fire", "Water"]) {
@@ -228,8 +228,8 @@ describe("simcat report", () => {
       service.put(library(NEW_OWNER, name, { scenarios: [1, 2] }));
     }
     // Neither one with other content nor one that stays has moved.
-    service.remove("dan", "f");
-    service.put(library("eve", "f", { scenarios: [1] }), library("eve", "e"));
+    service.remove("own0", "Edited");
+    service.put(library(NEW_OWNER, "Edited", { scenarios: [1] }), library("eve", "e"));
     await call(["sync", "--allow-removals"]);
     const moves = `SELECT run_id, library_name, old_owner, new_owner, scenario_count, file_size_bytes, seen_at IS NOT NULL
       FROM simcat_report.library_moves ORDER BY 2`;
@@ -240,10 +240,10 @@ describe("simcat report", () => {
     const { stdout, page } = await report(made);
     expect(page).toContain("from own0 to &lt;b&gt;own9");
     expect(stdout).toMatch(
-      /3 libraries changed since .*; scenarios: 1 added; 2 libraries moved from own0 to <b>own9\n/,
+      /3 libraries changed since .*; scenarios: 1 added, 2 removed; 2 libraries moved from own0 to <b>own9\n/,
     );
     expect((await report(made, "--owner", NEW_OWNER)).stdout).toMatch(
-      /2 libraries moved from own0 to <b>own9; nothing else changed since /,
+      /1 library changed since .*; scenarios: 1 added; 2 libraries moved from own0 to <b>own9\n/,
     );
 
     service.put(library("own0", "New"));

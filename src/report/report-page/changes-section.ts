@@ -17,27 +17,18 @@ interface ChangedLibrary extends LibraryKey, Readonly<Record<(typeof SERIES)[num
   readonly total: number;
 }
 
-/** An owner whose libraries all went in one run, while libraries of the same names appeared under another owner. */
+/** Libraries that moved from one owner to another in one run. */
 interface Move {
   readonly oldOwner: string;
   readonly newOwner: string;
   readonly libraries: number;
 }
 
-/** Moves that left nothing with the old owner, as of then: the name may be in use again. */
 const MOVES = `
   SELECT run_id, old_owner, new_owner, array_agg(library_name) AS names
-  FROM simcat_report.library_moves m
+  FROM simcat_report.library_moves
   WHERE seen_at >= $changes_since AND ($owners::text[] IS NULL OR old_owner = ANY($owners) OR new_owner = ANY($owners))
-    AND NOT EXISTS (
-      SELECT FROM simcat_report.library_versions v
-      WHERE v.owner = m.old_owner AND v.removed_at IS NULL AND v.valid_from <= m.seen_at AND (v.valid_to IS NULL OR v.valid_to > m.seen_at)
-    )
-  GROUP BY 1, 2, 3
-  HAVING count(*) = (
-    SELECT count(*) FROM simcat_report.events e
-    WHERE e.run_id = m.run_id AND e.owner = m.old_owner AND e.entity = 'library' AND e.kind = 'removed'
-  )`;
+  GROUP BY 1, 2, 3`;
 
 /** The events since the history is complete, with what each did to the number of live rows. Those of a move are left out. */
 const EVENTS = `(
