@@ -182,11 +182,12 @@ describe.skipIf(BROWSER === null)("a page in a browser", () => {
     expect(await page.evaluate(SMALLEST_TEXT)).toBeGreaterThanOrEqual(11);
   });
 
-  test("a report prints light colors in two columns from any screen", async () => {
+  test("a report prints light colors in two columns, and legends with their pictures (fault 393)", async () => {
     const { page } = await openPage("huge report", 680, "dark");
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     expect(await page.evaluate(FILL)).toBe("rgb(29, 95, 168)");
     expect(await page.locator("summary:visible").count()).toBe(0);
+    expect(await page.evaluate('getComputedStyle(document.querySelector(".legend")).breakAfter')).toBe("avoid");
     const [active, age] = await Promise.all(["activity", "age"].map((id) => page.locator(`#${id}`).boundingBox()));
     expect(active?.y).toBe(age?.y);
   });

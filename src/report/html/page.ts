@@ -62,7 +62,7 @@ td.number small { display: inline-block; min-width: 2.6rem } #storage td:first-c
 @media print {
   :root { color-scheme: light; font-size: 9.5pt } body { max-width: none; padding: 0; print-color-adjust: exact }
   .sections, .panels { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.2rem 1.5rem } .sections { margin-top: 1.2rem }
-  section:not(.wide), figure, tr, li, .cards, .note, footer { break-inside: avoid } h2, h3 { break-after: avoid } thead { display: table-header-group }
+  section:not(.wide), figure, tr, li, .cards, .note, footer { break-inside: avoid } h2, h3, .legend { break-after: avoid } thead { display: table-header-group }
   details, nav { display: none } a { text-decoration: none }
 }
 `;
