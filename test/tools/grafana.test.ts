@@ -181,11 +181,11 @@ describe("the Grafana dashboard", () => {
     expect(rows.map(([, , trend]) => trend !== null)).toEqual(rows.map((_, at) => at >= first));
   });
 
-  test("shades what is later than the last complete copy, and the time between runs of different days", async () => {
+  test("shades what is later than the last complete copy, and over 26 hours between runs (fault 394)", async () => {
     await admin.query(`
       INSERT INTO simcat.sync_runs (kind, trigger, status, started_at, finished_at, listing_complete, version)
       SELECT 'sync', 'cli', 'ok', now() - ago * interval '1 hour', now() - ago * interval '1 hour', true, '1'
-      FROM unnest(ARRAY[60, 30, 29]) AS ago`);
+      FROM unnest(ARRAY[60, 30, 5]) AS ago`);
     const [incomplete = []] = await answer("Not complete yet", EVERYTHING);
     const { rows } = await admin.query("SELECT complete_as_of, now() FROM simcat_report.data_complete_as_of");
     expect(incomplete.slice(0, 2)).toEqual(Object.values(rows[0] as object));
