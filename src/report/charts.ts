@@ -207,7 +207,8 @@ export function columnChart({ label, unit, from, to, steps, series, describe }: 
   const [lowest = 0, highest = 0] = extent(layers.flat(2));
   const start = steps[0]?.at ?? from;
   const x = timeAxis(start, steps.at(-1)?.end ?? to);
-  const y = scaleLinear([lowest, highest > lowest ? highest : 1], UPWARD).nice(wholeSteps(highest - lowest));
+  const count = wholeSteps(highest - lowest);
+  const y = amountAxis(scaleLinear([lowest, highest > lowest ? highest : 1], UPWARD).nice(count), count);
   const gap = Math.min(3, (PLOT.right - PLOT.left) / steps.length / 5);
   const drawStep = ({ at, end }: TimeStep, index: number) => {
     const left = x.scale(at < from ? from : at);
@@ -218,14 +219,13 @@ export function columnChart({ label, unit, from, to, steps, series, describe }: 
       if (base === top) return null;
       const title = `${describe(at, top - base)}, ${layer.key.name}`;
       const className = `${layer.key.paint}${end > to ? " so-far" : ""}`;
-      return rectangle(left + gap / 2, y(base), right - gap / 2, y(top), className, title);
+      return rectangle(left + gap / 2, y.scale(base), right - gap / 2, y.scale(top), className, title);
     });
   };
   const unknown = steps.filter(({ isKnown }) => !isKnown).map(({ at, end }): Span => [at, end]);
   const shades: readonly Span[] = [[start, from], ...unknown];
-  const amounts = amountAxis(y, wholeSteps(Math.max(...y.domain().map(Math.abs))));
-  const zero = line(PLOT.left, y(0), PLOT.right, y(0), "axis");
-  return plot({ label, unit, shades, x, y: amounts }, [steps.map(drawStep), zero]);
+  const zero = line(PLOT.left, y.scale(0), PLOT.right, y.scale(0), "axis");
+  return plot({ label, unit, shades, x, y }, [steps.map(drawStep), zero]);
 }
 
 export interface BarPart {

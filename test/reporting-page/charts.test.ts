@@ -93,10 +93,12 @@ describe("columns", () => {
     ]);
   });
 
-  test("label whole numbers only, also for a single change", () => {
-    const steps = stepsOf(utcDay, from, to, { "2026-11-20": { new: 1 } });
-    const texts = textsOf(columnChart({ ...chart, steps }));
-    expect(texts).toEqual(["scenarios", "0", "1", "18 Nov", "19 Nov", "20 Nov", "21 Nov", "22 Nov"]);
+  test.each([
+    [{ new: 1 }, ["0", "1"]],
+    [{ new: 2, old: 1 }, ["1", "0", "1", "2"]],
+  ])("label whole numbers only, also of few changes, above and below the line: %o (fault 395)", (counts, amounts) => {
+    const texts = textsOf(columnChart({ ...chart, steps: stepsOf(utcDay, from, to, { "2026-11-20": counts }) }));
+    expect(texts).toEqual(["scenarios", ...amounts, "18 Nov", "19 Nov", "20 Nov", "21 Nov", "22 Nov"]);
   });
 
   test.each([
