@@ -86,6 +86,15 @@ BEGIN
   EXECUTE format('REVOKE ALL ON SCHEMA %s FROM PUBLIC, %s, %s', schemas, writer, reader);
   EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %s FROM PUBLIC, %s, %s', schemas, writer, reader);
   EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA %s FROM PUBLIC, %s, %s', schemas, writer, reader);
+  -- Up to version 0.2.0, migrations granted these roles their rights in the databases of other prefixes too.
+  FOREACH name IN ARRAY ARRAY['simcat_writer', 'simcat_reader'] LOOP
+    CONTINUE WHEN name IN (writer, reader) OR to_regrole(name) IS NULL;
+    EXECUTE format('REVOKE ALL ON SCHEMA %s FROM %s', schemas, name);
+    EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %s FROM %s', schemas, name);
+    EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA %s FROM %s', schemas, name);
+    EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %s IN SCHEMA %s REVOKE ALL ON TABLES FROM %s', migrator, schemas, name);
+    EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %s IN SCHEMA %s REVOKE ALL ON SEQUENCES FROM %s', migrator, schemas, name);
+  END LOOP;
   -- The writer reads the journal of migrations too: a run checks the version of the schema before it writes.
   EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', schemas, writer);
   EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat TO %s', writer);

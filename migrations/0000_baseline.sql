@@ -444,6 +444,8 @@ COMMENT ON COLUMN simcat.snapshot_days.taken_at IS 'When it was taken, at the en
 -- The privileges of the roles that deploy/roles.sql creates, if they exist, on present and future objects of this role. If the
 -- schemas belong to another role, their owner must grant them: run deploy/roles.sql again.
 DO $$ BEGIN
+  -- An organization with roles of its own, such as north_migrator, has no others.
+  IF EXISTS (SELECT FROM pg_namespace JOIN pg_roles r ON r.oid = nspowner WHERE nspname = 'simcat' AND rolname LIKE '%\_migrator' AND rolname <> 'simcat_migrator') THEN RETURN; END IF;
   IF to_regrole('simcat_writer') IS NOT NULL THEN
     GRANT USAGE ON SCHEMA simcat, simcat_migrations, simcat_report TO simcat_writer;
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA simcat TO simcat_writer;

@@ -47,8 +47,17 @@ async function connect(reports: string, name: string, database: string, role: st
   return stdout + stderr.replaceAll(/^psql:\S+ /gm, "");
 }
 
-test.runIf(psql)("unites organizations, each with roles of its own, in one schema (fault 302)", async () => {
+test.runIf(psql)("unites organizations, each with roles of its own, in one schema (faults 302 and 384)", async () => {
+  await cluster.database();
   const [north, south] = [await organization("north", 20), await organization("south", 30)];
+  const others = `SELECT DISTINCT classid::regclass::text AS kind FROM pg_shdepend JOIN pg_database d ON d.oid = dbid
+    WHERE datname = current_database() AND refobjid = ANY ('{simcat_writer,simcat_reader}'::regrole[])`;
+  const southern = await cluster.session(south);
+  expect((await southern.query(others)).rows).toEqual([]);
+  await southern.query(`GRANT DELETE ON simcat.libraries TO simcat_writer;
+    ALTER DEFAULT PRIVILEGES FOR ROLE south_migrator IN SCHEMA simcat GRANT SELECT ON TABLES TO simcat_writer`);
+  await cluster.runRoles(south, undefined, "south");
+  expect((await southern.query(others)).rows).toEqual([]);
   const reports = await cluster.database({ roles: false });
   const admin = await cluster.session(reports);
   const read = async (sql: string) => (await admin.query(sql)).rows;
@@ -86,7 +95,6 @@ test.runIf(psql)("unites organizations, each with roles of its own, in one schem
   expect(await read(panel.replace(/\$\{organization:sqlstring\}/, "'south'"))).toEqual([{ libraries: 30 }]);
 
   // An organization that has not been upgraded, a second run, and a view of the user's own in the way.
-  const southern = await cluster.session(south);
   await southern.query("DROP VIEW simcat_report.removed");
   expect(await connect(reports, "south", south, "south_reader")).toBe(
     "NOTICE:  all_organizations.removed is left out: not every organization has this view yet\n",
