@@ -9,11 +9,6 @@ export interface Screen {
   readonly draw: (text: string) => void;
 }
 
-/** Overwrites the line before clearing its rest, because clearing it first would flicker. */
-function drawLine({ terminal, draw }: Screen, text: string): void {
-  draw(`\r${truncate(text, Math.max(10, terminal.columns - 1))}\x1b[K`);
-}
-
 export function clearLine({ draw }: Pick<Screen, "draw">): void {
   draw("\r\x1b[K");
 }
@@ -21,26 +16,37 @@ export function clearLine({ draw }: Pick<Screen, "draw">): void {
 const REDRAW_MS = 200;
 const LOG_EVERY_MS = 30_000;
 
-/** Shows a text and the time since the start: redraws a line of a terminal, or without one calls `log` now and then. */
+/**
+ * Draws what `format` returns on a line of the terminal, five times per second; nothing for an empty text. Without a terminal, calls
+ * `write` every `writeMs` instead. Returns the function that ends this and clears the line.
+ */
+function showRegularly(screen: Screen | null, format: () => string, write: () => void, writeMs: number) {
+  let isDrawn = false;
+  const drawLine = (to: Screen, text: string) => {
+    // Overwritten before its rest is cleared, because clearing it first would flicker.
+    if (text !== "") to.draw(`\r${truncate(text, Math.max(10, to.terminal.columns - 1))}\x1b[K`);
+    else if (isDrawn) clearLine(to);
+    isDrawn = text !== "";
+  };
+  const timer =
+    screen === null ? setInterval(write, writeMs) : setInterval(() => drawLine(screen, format()), REDRAW_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    if (screen !== null) drawLine(screen, "");
+  };
+}
+
+/** Shows a text and the time since the start, on a line of a terminal, or without one by `log`. */
 export function createStatusLine(screen: Screen | null, log: (text: string) => void) {
   const startedAt = performance.now();
-  let shownAt = startedAt;
-  let isDrawn = false;
-  return {
-    show(text: string): void {
-      const now = performance.now();
-      if (now - shownAt < (screen === null ? LOG_EVERY_MS : REDRAW_MS)) return;
-      shownAt = now;
-      isDrawn = screen !== null;
-      const timed = `${text}, ${formatElapsed(now - startedAt)}`;
-      if (screen === null) log(timed);
-      else drawLine(screen, timed);
-    },
-    /** Clears the line. */
-    end(): void {
-      if (screen !== null && isDrawn) clearLine(screen);
-    },
+  let shown = "";
+  const format = () => shown && `${shown}, ${formatElapsed(performance.now() - startedAt)}`;
+  const end = showRegularly(screen, format, () => shown && log(format()), LOG_EVERY_MS);
+  const show = (text: string) => {
+    shown = text;
   };
+  return { show, end };
 }
 
 /** The progress of a run, in libraries. */
@@ -65,10 +71,7 @@ export const SHOWN_WAIT_MS = 1_000;
 /** A shorter wait is not logged. */
 export const LONG_WAIT_MS = 10_000;
 
-/**
- * Shows a run's progress and its waits for the service: redraws a terminal line five times per second. Without a terminal,
- * logs the progress every 30 seconds, and each wait once.
- */
+/** Shows a run's progress and its waits for the service. Without a terminal, logs each wait once. */
 export function createProgressLine(
   screen: Screen | null,
   log: { progress(progress: Progress): void; waiting(text: string): void },
@@ -76,23 +79,14 @@ export function createProgressLine(
   const waits = createServiceWaits();
   let progress: Progress = { done: 0, total: 0, failed: 0, elapsedMs: 0 };
   let startedAt = 0;
-  let isDrawn = false;
   let loggedAt = Number.NEGATIVE_INFINITY;
   let loggedWait = Number.NEGATIVE_INFINITY;
 
   const current = () => ({ ...progress, elapsedMs: performance.now() - startedAt });
-  const clear = () => {
-    if (screen !== null && isDrawn) clearLine(screen);
-    isDrawn = false;
-  };
-  const draw = (to: Screen) => {
-    const wait = waits.current(SHOWN_WAIT_MS);
-    const parts = [wait?.text ?? null, progress.total === 0 ? null : formatProgress(current())];
-    const text = parts.filter((part) => part !== null).join("; ");
-    if (text === "") return clear();
-    drawLine(to, text);
-    isDrawn = true;
-  };
+  const format = () =>
+    [waits.current(SHOWN_WAIT_MS)?.text ?? "", progress.total === 0 ? "" : formatProgress(current())]
+      .filter((part) => part !== "")
+      .join("; ");
   const write = () => {
     if (progress.total > 0 && performance.now() - loggedAt >= LOG_EVERY_MS) {
       loggedAt = performance.now();
@@ -103,8 +97,6 @@ export function createProgressLine(
     loggedWait = wait.since;
     log.waiting(wait.text);
   };
-  const timer = screen === null ? setInterval(write, 1_000) : setInterval(() => draw(screen), REDRAW_MS);
-  timer.unref();
   return {
     observe(event: ObservedEvent) {
       waits.observe(event);
@@ -117,10 +109,7 @@ export function createProgressLine(
       if (event.kind === "failed") progress = { ...progress, done: progress.done + 1, failed: progress.failed + 1 };
     },
     /** Clears the line. */
-    end() {
-      clearInterval(timer);
-      clear();
-    },
+    end: showRegularly(screen, format, write, 1_000),
   };
 }
 
