@@ -2,7 +2,6 @@ import type { LibraryFailure, LibraryKey, Reason } from "./model.ts";
 import type { Slice } from "./slice.ts";
 
 export type RunKind = "sync" | "backfill";
-type Trigger = "cli" | "schedule";
 
 /** How a run can end. */
 export const RUN_STATUSES = [
@@ -31,7 +30,7 @@ export interface Selection {
 /** What a run is asked to do. */
 export interface RunRequest {
   readonly kind: RunKind;
-  readonly trigger: Trigger;
+  readonly trigger: "cli" | "schedule";
   readonly selection: Selection;
   readonly allowRemovals: boolean;
   /** Begin a backfill again instead of continuing an interrupted one, and compare every row, in later runs too. */

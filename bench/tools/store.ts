@@ -5,8 +5,8 @@ import {
   createListingWriter,
   createValueParsers,
   readSnapshot,
-  readStored,
   saveOutcomes,
+  streamStored,
 } from "../built.ts";
 import { outcomeOf, type ReadLibrary } from "./contents.ts";
 import type { Database } from "./database.ts";
@@ -17,7 +17,9 @@ const never = new AbortController().signal;
 export async function store({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<SavedLibrary[]> {
   const clock = await createClock(pool, never);
   const listedAt = clock.now();
-  const stored = await readSnapshot(pool, "reading what is stored", readStored, never);
+  const stored = new Map<string, StoredLibrary>();
+  const keep = (library: StoredLibrary) => stored.set(`${library.key.owner}\0${library.key.name}`, library);
+  await readSnapshot(pool, "reading what is stored", (connection) => streamStored(connection, keep), never);
   const storedOf = ({ listed: { key } }: ReadLibrary): StoredLibrary | null =>
     stored.get(`${key.owner}\0${key.name}`) ?? null;
   const parsers = createValueParsers("UTC");

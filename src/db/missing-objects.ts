@@ -5,9 +5,6 @@ import type { Connection } from "./connect.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
 import type { ViewFile } from "./views.ts";
 
-/** Objects that the applied migrations created and that are missing. */
-type MissingObjects = Awaited<ReturnType<typeof readMissingObjects>>;
-
 /**
  * The names of all objects in simcat's schemas, from the catalogue: definitions would wait for a lock on their table. An
  * invalid index counts as missing.
@@ -72,7 +69,8 @@ const MIGRATE =
   "run simcat migrate, which creates missing views and functions again, and deploy/roles.sql if you use its roles";
 
 /** The error of a database that has all migrations and not all of their objects. */
-export function missingError({ names, views, tables, hasLostRows, statements }: MissingObjects): ConfigurationError {
+export function missingError(missing: Awaited<ReturnType<typeof readMissingObjects>>): ConfigurationError {
+  const { names, views, tables, hasLostRows, statements } = missing;
   const more = names.length > MAX_NAMED_OBJECTS ? ` and ${names.length - MAX_NAMED_OBJECTS} more` : "";
   const named = names.slice(0, MAX_NAMED_OBJECTS).join(", ") + more;
   const repair = `as the owner of the tables run ${statements.join(" ")}`;

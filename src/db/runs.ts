@@ -45,20 +45,19 @@ export function toScope({ libraries, owners, slice }: Selection): Scope | null {
   };
 }
 
-/** The fields of a new run's row. */
-interface RunStart extends RunRequest {
-  /** When this backfill began, or the interrupted one that it continues, in database ms; null for a sync. */
-  readonly backfillSince: number | null;
-  readonly version: string;
-}
-
 const INSERT_RUN = statement(`
 INSERT INTO simcat.sync_runs (kind, trigger, scope, allow_removals, restart, backfill_since, status, version)
 VALUES ($kind, $trigger, $scope, $allowRemovals, $restart, to_timestamp($backfillSince::float8 / 1000), 'running', $version)
 RETURNING id, (SELECT extract(epoch FROM max(backfill_since)) * 1000 FROM simcat.sync_runs WHERE restart)::float8 AS "restartedAt"`);
 
-/** Writes the run's row. `restartedAt` is when the newest `--restart` of any scope before it began, in database ms. */
-export async function insertRun(connection: Connection, { selection, ...start }: RunStart) {
+/**
+ * Writes the run's row. `backfillSince`: when this backfill began, or the interrupted one that it continues, null for a sync.
+ * `restartedAt`: when the newest `--restart` of any scope before it began. Both in database ms.
+ */
+export async function insertRun(
+  connection: Connection,
+  { selection, ...start }: RunRequest & { readonly backfillSince: number | null; readonly version: string },
+) {
   const row = { ...start, scope: toScope(selection) };
   return oneRow(await connection.query<{ id: number; restartedAt: number | null }>(INSERT_RUN(row)));
 }

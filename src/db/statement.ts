@@ -41,8 +41,6 @@ export function byPosition<Item, Row>(items: readonly Item[], rows: readonly Row
 export const ofKeys = (row: string) => `unnest($owner::text[], $library_name::text[]) AS i(owner, library_name)
 WHERE (${row}.owner, ${row}.library_name) = (i.owner, i.library_name)`;
 
-type Values<T> = readonly (T | null | undefined)[];
-
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 
@@ -53,7 +51,7 @@ const LENGTH_BYTES = 4;
  */
 const arrayOf =
   <T>(type: number, bytesOf: (value: T) => number, write: (buffer: Buffer, value: T, index: number) => number) =>
-  (values: Values<T>): Buffer => {
+  (values: readonly (T | null | undefined)[]): Buffer => {
     let bytes = HEADER_BYTES + values.length * LENGTH_BYTES;
     // Exact, because an estimate of three bytes per UTF-16 unit made most of the garbage of a run.
     for (const value of values) if (value !== null && value !== undefined) bytes += bytesOf(value);

@@ -16,8 +16,7 @@ interface KnownSources {
   readonly listing: Pick<Listing, "libraries" | "rejects"> | null;
   /** Null if the database has no schema yet: nothing is stored. */
   readonly pool: Pool | null;
-  /** For a role that may read only the views: "views". */
-  readonly source?: ReadSource;
+  readonly source: ReadSource;
 }
 
 /**

@@ -37,7 +37,7 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   await clock.sample(signal);
   /** When the listing's last byte arrived, in database ms. */
   const listedAt = clock.now();
-  const selection = await assertKnown(request.selection, { listing: listed, pool }, signal);
+  const selection = await assertKnown(request.selection, { listing: listed, pool, source: "tables" }, signal);
   const listing = slice ? { ...listed, rejects: [] } : listed;
 
   const now = clock.at(listing.startedAt);

@@ -3,7 +3,7 @@ import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import { readNow } from "../db/clock.ts";
 import type { Connection } from "../db/connect.ts";
 import type { DifferenceKind, StoredRows } from "../db/read/compare-rows.ts";
-import { readStored } from "../db/read/stored-libraries.ts";
+import { streamStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { ContentError, DatabaseError, SimcatError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
@@ -100,8 +100,9 @@ const byLabel = (a: Keyed, b: Keyed) => (labelOf(a) < labelOf(b) ? -1 : Number(l
 async function readSides({ service, pool, source }: CompareTools, signal: AbortSignal) {
   const listing = await service.listLibraries(signal);
   const read = async (connection: Connection) => {
-    const stored = await readStored(connection, source);
-    if (source === "views") for (const [text, library] of stored) stored.set(text, withSeenAt(library));
+    const stored = new Map<string, StoredLibrary>();
+    const add = (library: StoredLibrary) => stored.set(keyText(library.key), library);
+    await streamStored(connection, (library) => add(source === "views" ? withSeenAt(library) : library), source);
     return { listing, stored, now: (await readNow(connection)).getTime() };
   };
   return readSnapshot(pool, "reading what is stored", read, signal);

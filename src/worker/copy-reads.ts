@@ -51,11 +51,15 @@ async function readBasics(connection: Connection, own: Schema) {
   const schema: SchemaState = await readSchemaState(connection, own);
   const isReadable = schema.kind === "current" || schema.kind === "newer";
   /** Null before the first; undefined if it is unknown, because the schema is older than this program. */
-  const lastGoodRun = isReadable ? await readLastGoodRun(connection) : schema.version === 0 ? null : undefined;
+  const lastGoodRun = isReadable
+    ? await readLastGoodRun(connection, "tables")
+    : schema.version === 0
+      ? null
+      : undefined;
   /** Of a live lease; null if there is none. */
   const holder = isReadable ? await readHolder(connection, "tables") : null;
   /** Newest first. */
-  const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, 30) : [];
+  const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, 30, "tables") : [];
   return { now, schema, lastGoodRun, holder, runs };
 }
 

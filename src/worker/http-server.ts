@@ -15,8 +15,6 @@ interface Answer {
 /** Route functions by path. They are called only for GET and HEAD, and must change nothing. */
 export type Routes = Readonly<Record<string, () => Promise<Answer>>>;
 
-export type HttpSettings = Pick<Config, "httpHost" | "httpPort" | "httpAllowedHosts">;
-
 const HEADERS = {
   "content-type": "text/plain; charset=utf-8",
   "cache-control": "no-store",
@@ -30,7 +28,7 @@ const HEADERS = {
 
 /** @throws ConfigurationError if the server cannot listen on the address */
 export async function openHttpServer(
-  { httpHost: host, httpPort: port, httpAllowedHosts }: HttpSettings,
+  { httpHost: host, httpPort: port, httpAllowedHosts }: Pick<Config, "httpHost" | "httpPort" | "httpAllowedHosts">,
   routes: Routes,
   onError: (error: unknown) => void,
 ) {

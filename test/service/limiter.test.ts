@@ -4,7 +4,6 @@ import {
   createAdaptiveConcurrency,
   createLimiter,
   createPacer,
-  type Pacer,
   type RequestTarget,
 } from "../../src/service/http/limiter.ts";
 import { failureOf, never } from "./service-under-test.ts";
@@ -154,14 +153,14 @@ describe("the concurrency", () => {
 
 describe("the pacer", () => {
   /** A pacer without a maximum, after successes at this interval. */
-  function paced(successes: number, everyMs = 10): Pacer {
+  function paced(successes: number, everyMs = 10) {
     const pacer = createPacer(null);
     for (let i = 0; i < successes; i++) pacer.onSuccess(i * everyMs, i * everyMs);
     return pacer;
   }
 
   /** Sends sequential requests through a leaky bucket in virtual time; returns the duration and the number refused. */
-  function send(pacer: Pacer, requests: number, perSecond: (now: number) => number, burst: number) {
+  function send(pacer: ReturnType<typeof paced>, requests: number, perSecond: (now: number) => number, burst: number) {
     let now = 0;
     let excess = 0;
     let last = 0;

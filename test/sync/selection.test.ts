@@ -48,7 +48,7 @@ test("a library in the listing is known, even if its entry is a reject", async (
 
   const known = parseSelection(["a/x", "../x"], ["b", ".."]);
   const assert = (selection: typeof known) =>
-    assertKnown(selection, { listing, pool: null }, new AbortController().signal);
+    assertKnown(selection, { listing, pool: null, source: "tables" }, new AbortController().signal);
 
   expect(await assert(known)).toBe(known);
   const unknown = parseSelection(["a/x", "a/X", "../x", "../y"], ["b", "..", "c"]);

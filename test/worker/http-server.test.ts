@@ -3,8 +3,9 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import type { Config } from "../../src/config.ts";
 import { ConfigurationError } from "../../src/errors.ts";
-import { type HttpSettings, openHttpServer, type Routes } from "../../src/worker/http-server.ts";
+import { openHttpServer, type Routes } from "../../src/worker/http-server.ts";
 
 const routes: Routes = {
   "/": async () => ({ body: "as the route says" }),
@@ -12,9 +13,9 @@ const routes: Routes = {
     throw new Error("broken");
   },
 };
-const LOCAL: HttpSettings = { httpHost: "127.0.0.1", httpPort: 0, httpAllowedHosts: null };
+const LOCAL = { httpHost: "127.0.0.1", httpPort: 0, httpAllowedHosts: null };
 
-async function serve(more: Partial<HttpSettings> = {}, onError: (error: unknown) => void = () => {}) {
+async function serve(more: Partial<Config> = {}, onError: (error: unknown) => void = () => {}) {
   const server = await openHttpServer({ ...LOCAL, ...more }, routes, onError);
   onTestFinished(() => server.close());
   return server;

@@ -15,11 +15,7 @@ function known(source: ReadSource): string {
 }
 
 /** The selectors that name no known owner or library. */
-export async function readUnknown(
-  connection: Connection,
-  { libraries, owners }: Selection,
-  source: ReadSource = "tables",
-) {
+export async function readUnknown(connection: Connection, { libraries, owners }: Selection, source: ReadSource) {
   const { rows } = await connection.query<{ known: boolean }>(
     `SELECT EXISTS (SELECT FROM ${known(source)} k WHERE k.owner = s.owner AND (s.name IS NULL OR k.library_name = s.name)) AS known
      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS s(owner, name, n) ORDER BY n`,
@@ -35,11 +31,7 @@ export async function readUnknown(
 }
 
 /** Passes the key of each known library to `onKey`; some more than once. */
-export function streamKnownKeys(
-  connection: Connection,
-  onKey: (key: LibraryKey) => void,
-  source: ReadSource = "tables",
-) {
+export function streamKnownKeys(connection: Connection, onKey: (key: LibraryKey) => void, source: ReadSource) {
   const select = `SELECT owner, library_name AS name FROM ${known(source)} k`;
   return streamRows<LibraryKey & Record<string, unknown>>(connection, select, onKey);
 }

@@ -6,9 +6,8 @@ import { IS_GOOD, type Scope } from "../runs.ts";
 import type { syncRuns } from "../schema.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
-type StoredRun = typeof syncRuns.$inferSelect;
-
-export interface RunRow extends Pick<StoredRun, "id" | "kind" | "startedAt" | "finishedAt" | "error"> {
+type StoredFields = "id" | "kind" | "startedAt" | "finishedAt" | "error";
+export interface RunRow extends Pick<typeof syncRuns.$inferSelect, StoredFields> {
   readonly scope: Scope | null;
   readonly status: RunStatus;
   /** Until now if it has not ended. Of one whose process died, until that was noticed: nothing records when it died. */
@@ -41,17 +40,13 @@ SELECT id, kind, scope, status, ${source === "views" ? "CASE WHEN status <> 'run
 FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
 
 /** The newest runs and all running ones, newest first. */
-export async function readRecentRuns(
-  connection: Connection,
-  limit: number,
-  source: ReadSource = "tables",
-): Promise<RunRow[]> {
+export async function readRecentRuns(connection: Connection, limit: number, source: ReadSource): Promise<RunRow[]> {
   const isNew = `id IN (SELECT id FROM ${STORED_ROWS[source].sync_runs} n ORDER BY id DESC LIMIT $1)`;
   return (await connection.query<RunRow>(selectRuns(source, `${isNew} OR status = 'running'`), [limit])).rows;
 }
 
 /** The newest good run over the whole organization; null if there is none. */
-export async function readLastGoodRun(connection: Connection, source: ReadSource = "tables"): Promise<RunRow | null> {
+export async function readLastGoodRun(connection: Connection, source: ReadSource): Promise<RunRow | null> {
   const { rows } = await connection.query<RunRow>(`${selectRuns(source, `scope IS NULL AND ${IS_GOOD}`)} LIMIT 1`);
   return rows[0] ?? null;
 }

@@ -1,4 +1,3 @@
-import { keyText } from "../../key.ts";
 import type { LibraryKey, StoredLibrary } from "../../model.ts";
 import { formatSlice, isInSliceSql, type Slice } from "../../slice.ts";
 import type { Connection } from "../connect.ts";
@@ -87,16 +86,6 @@ export async function streamStored(
   slice?: Slice,
 ): Promise<void> {
   await streamRows<Row>(connection, selectStored(source, slice), ({ line }) => onLibrary(parseStored(line), line));
-}
-
-/** All stored libraries, by `keyText`. In the caller's transaction. */
-export async function readStored(
-  connection: Connection,
-  source: ReadSource = "tables",
-): Promise<Map<string, StoredLibrary>> {
-  const found = new Map<string, StoredLibrary>();
-  await streamStored(connection, (library) => found.set(keyText(library.key), library), source);
-  return found;
 }
 
 export async function readStoredLibrary(

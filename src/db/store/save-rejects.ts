@@ -48,12 +48,8 @@ FROM simcat.rejects JOIN unnest($owner::text[], $library_name::text[]) AS l(owne
 WHERE resolved_at IS NULL AND kind = ANY ($kinds::text[]) GROUP BY owner, library_name`);
 
 /** How many rejects of earlier listings are open, and how many of them a listing had at this time or later, in database ms. */
-export async function countListingRejects(
-  connection: Connection,
-  since: number,
-): Promise<{ open: number; later: number }> {
-  const rows = await connection.query<{ open: number; later: number }>(COUNT_LISTING_REJECTS({ since }));
-  return oneRow(rows);
+export async function countListingRejects(connection: Connection, since: number) {
+  return oneRow(await connection.query<{ open: number; later: number }>(COUNT_LISTING_REJECTS({ since })));
 }
 
 /** Saves the rejects of a listing and resolves those of earlier listings for which `isOver` is true; none if it is null. */

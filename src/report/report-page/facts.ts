@@ -89,10 +89,9 @@ SELECT current_database() AS database, complete_as_of AS "completeAsOf",
   history_complete_since AS "historyCompleteSince"
 FROM simcat_report.data_complete_as_of`;
 
-type LibraryTotal = "libraries" | "owners" | "parents" | "results" | "bytes" | "sizesUnread";
-type WorkTotal = "active" | "stale" | "unknown";
+type Total = "libraries" | "owners" | "parents" | "results" | "bytes" | "sizesUnread" | "active" | "stale" | "unknown";
 
-interface LibraryTotals extends Readonly<Record<LibraryTotal | WorkTotal, number>> {
+interface LibraryTotals extends Readonly<Record<Total, number>> {
   /** Days since the last work, of the library in the middle; null if no date is known. */
   readonly medianDays: number | null;
 }

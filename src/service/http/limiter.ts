@@ -22,10 +22,12 @@ type PausedTarget = Pick<RequestTarget, "resource" | "hasWaited">;
 /** Two resources that ask for a pause within this time mean the service, not one library. */
 const PAUSE_WINDOW_MS = 30_000;
 
-type LimiterOptions = Pick<HttpOptions, "concurrency" | "maxRps" | "onEvent">;
-
 /** Decides when requests may be sent: in order, a limited number at once, evenly spaced, and none during a pause. */
-export function createLimiter({ concurrency, maxRps, onEvent }: LimiterOptions) {
+export function createLimiter({
+  concurrency,
+  maxRps,
+  onEvent,
+}: Pick<HttpOptions, "concurrency" | "maxRps" | "onEvent">) {
   const adaptive = createAdaptiveConcurrency(concurrency);
   const pacer = createPacer(maxRps);
   const queue = new Set<() => void>();
@@ -210,8 +212,6 @@ const THRESHOLD_CUT = 0.8;
  */
 const MIN_RATE_AFTER_429 = 0.1;
 const MIN_RATE_AFTER_503 = 5;
-
-export type Pacer = ReturnType<typeof createPacer>;
 
 /**
  * Spaces the starts of requests by AIMD. There is no spacing until the service throttles (429, 503). After that a throttled
