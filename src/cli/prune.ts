@@ -35,13 +35,13 @@ async function pruneHistory(context: Context, options: PruneOptions): Promise<vo
     const text = `--older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`;
     notify(context, config, "warn", "recent_history_deleted", text);
   }
-  const report = await withDatabase(context, config, "require", (pool) => {
+  const pruned = await withDatabase(context, config, "require", (pool) => {
     const line = createWorkLine(context, config, "prune_progress");
     const onDeleted = (count: number) => line.show(`${plural(count, "row")} deleted`);
     return pruneOrCount(pool, ageMs, options, onDeleted, context.stop).finally(line.end);
   });
-  if (json) printJson(context, report);
-  else printResult(context, !report.dry_run, formatPrune(report));
+  if (json) printJson(context, pruned);
+  else printResult(context, !pruned.dry_run, formatPrune(pruned));
 }
 
 /** Prunes, or counts the rows. The result is the document of `--json`. */
@@ -65,9 +65,9 @@ async function pruneOrCount(
 }
 
 /** The summary at the end of a prune. */
-function formatPrune({ rows, ...report }: Awaited<ReturnType<typeof pruneOrCount>>) {
-  const { dry_run, older_than, before, history_complete_since: since } = report;
-  const total = plural(report.rows_total, "row");
+function formatPrune({ rows, ...pruned }: Awaited<ReturnType<typeof pruneOrCount>>) {
+  const { dry_run, older_than, before, history_complete_since: since } = pruned;
+  const total = plural(pruned.rows_total, "row");
   const head = dry_run ? `dry run: ${total} would be deleted` : `prune: ${total} deleted`;
   const versions = `${plural(rows.library_history, "version")} of libraries, ${formatCount(rows.scenario_history)} of scenarios`;
   const kept = since

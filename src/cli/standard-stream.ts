@@ -62,9 +62,9 @@ export function openStandardStream(
     }
     waitingSince = Number.POSITIVE_INFINITY;
     if (lostLines === 0 || formatLost === null) return;
-    const report = formatLost(lostLines);
+    const text = formatLost(lostLines);
     lostLines = 0;
-    write(report);
+    write(text);
   };
 
   /** @throws OutputError if this text, or earlier text that had to wait, cannot be written */

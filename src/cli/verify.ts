@@ -17,13 +17,13 @@ async function verify(context: Context, { library, owner, json }: SelectionOptio
   const selection = parseSelection(library, owner);
   const settings = loadSettings(context, { service: true, database: true, whole: true });
   const parsers = createValueParsers(settings.serviceTimezone);
-  const report = await withDatabase(context, settings, "require", (pool, source) =>
+  const result = await withDatabase(context, settings, "require", (pool, source) =>
     withWatchedService(context, settings, (service, onEvent) =>
       verifyStored({ service, pool, source, parsers, onEvent, settings }, selection, context.stop),
     ),
   );
-  const exitCode = report.agrees ? EXIT.ok : EXIT.partial;
-  if (json) printJson(context, toVerifyJson(report, exitCode));
-  else printResult(context, report.agrees && report.cachedMs === 0, formatVerify(report, outputLook(context)));
+  const exitCode = result.agrees ? EXIT.ok : EXIT.partial;
+  if (json) printJson(context, toVerifyJson(result, exitCode));
+  else printResult(context, result.agrees && result.cachedMs === 0, formatVerify(result, outputLook(context)));
   return exitCode;
 }

@@ -87,8 +87,6 @@ export const ownerName: Reader<string> = (text) => {
 export const directory: Reader<string> = (text) =>
   /^~(?:\/|$)/.test(text) ? reject(text, "a path without ~, which only shells replace") : text;
 
-export const anyText: Reader<string> = (text) => text;
-
 export const logLevel = oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent");
 export const logFormat = oneOf("auto", "json", "pretty");
 

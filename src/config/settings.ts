@@ -29,7 +29,7 @@ export const SETTINGS = {
   keepHistoryMs: setting("SIMCAT_KEEP_HISTORY", null, read.historyAge),
   schedule: setting("SIMCAT_SCHEDULE", "*/15 * * * *", read.cronSchedule),
   timezone: setting("SIMCAT_TIMEZONE", "UTC", read.timeZone),
-  httpHost: setting("SIMCAT_HTTP_HOST", "127.0.0.1", read.anyText),
+  httpHost: setting("SIMCAT_HTTP_HOST", "127.0.0.1", (text) => text),
   httpPort: setting("SIMCAT_HTTP_PORT", 9464, read.wholeNumber(0, 65_535)),
   /** Further host names that the worker answers. */
   httpAllowedHosts: setting("SIMCAT_HTTP_ALLOWED_HOSTS", null, read.hostNames),

@@ -4,7 +4,7 @@ import { withTransaction } from "../db/transaction.ts";
 import { createExportFiles, type ExportFiles } from "./export-files.ts";
 import { type Moment, readExportState } from "./export-state.ts";
 import type { ExportFormat } from "./formats.ts";
-import { findCutShort, planExport, quoteIdentifier, type ReportView, SELECT_VIEWS, toSelect } from "./plan-export.ts";
+import { findCutShort, type KnownView, planExport, quoteIdentifier, SELECT_VIEWS, toSelect } from "./plan-export.ts";
 
 export interface ExportRequest {
   /** The default views if it is empty. */
@@ -58,7 +58,7 @@ export async function exportViews(pool: Pool, request: ExportRequest, signal: Ab
 
 async function writeViews(connection: Connection, request: ExportRequest, files: ExportFiles) {
   const { format, owners, version, onProgress } = request;
-  const { rows: all } = await connection.query<ReportView>(SELECT_VIEWS);
+  const { rows: all } = await connection.query<KnownView>(SELECT_VIEWS);
   const planned = planExport(all, request.views, request);
   const read = ["data_complete_as_of", ...(request.asOf === null ? [] : ["library_versions", "scenario_versions"])];
   const locked = [...planned.map(({ view }) => view.name), ...read].map(

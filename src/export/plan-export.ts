@@ -4,7 +4,7 @@ import { ConfigurationError, UsageError } from "../errors.ts";
 import { type ExportState, isoTime } from "./export-state.ts";
 
 /** A view of simcat_report, as the catalogue describes it. Every role may read the catalogue. */
-export interface ReportView {
+export interface KnownView {
   readonly name: string;
   readonly comment: string | null;
   readonly columns: readonly ViewColumn[];
@@ -85,13 +85,13 @@ export function findCutShort(views: readonly PlannedView[], { since, ...state }:
  * @throws UsageError for an unknown view or a filter that a view does not take, ConfigurationError for a view that was lost
  */
 export function planExport(
-  all: readonly ReportView[],
+  all: readonly KnownView[],
   requested: readonly string[],
   { asOf, since, owners }: { readonly asOf: unknown; readonly since: unknown; readonly owners: readonly string[] },
 ) {
   const names = requested.length > 0 ? requested : asOf === null ? DEFAULT_VIEWS : PAST_VIEWS;
   const views = [...new Set(names)].map((name) => findView(all, name));
-  const assertEach = (option: string, lack: string, takes: (view: ReportView) => boolean) => {
+  const assertEach = (option: string, lack: string, takes: (view: KnownView) => boolean) => {
     const refusing = views.filter((view) => !takes(view));
     if (refusing.length === 0) return;
     throw new UsageError(`${option} does not apply to ${listNames(refusing)}: there is ${lack}`, {
@@ -106,7 +106,7 @@ export function planExport(
   return views.map((view) => ({ view, columns: toExportColumns(view.columns) }));
 }
 
-function findView(all: readonly ReportView[], name: string): ReportView {
+function findView(all: readonly KnownView[], name: string): KnownView {
   const view = all.find((one) => one.name === name);
   if (view !== undefined) return view;
   const isLost = loadSchema().views.files.some(({ label }) => label === `view simcat_report.${name}`);
@@ -117,7 +117,7 @@ function findView(all: readonly ReportView[], name: string): ReportView {
   throw new UsageError(`there is no view ${JSON.stringify(name)}${meant}`, { hint: `the views are ${listNames(all)}` });
 }
 
-const listNames = (views: readonly ReportView[]) => views.map(({ name }) => name).join(", ");
+const listNames = (views: readonly KnownView[]) => views.map(({ name }) => name).join(", ");
 
 export const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
@@ -150,7 +150,7 @@ export function toSelect(
 }
 
 /** A day is exported if any of it is since that moment. */
-function toCondition({ name }: ReportView, since: string): string {
+function toCondition({ name }: KnownView, since: string): string {
   const column = SINCE[name]?.column;
   return column === "day"
     ? `${column} >= (${since}::timestamptz AT TIME ZONE 'UTC')::date`

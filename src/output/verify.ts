@@ -3,7 +3,7 @@ import { cutToDifference, formatCount, formatElapsed, formatInstant, formatLibra
 import { formatKey, shellWord } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
-import type { LibraryDifference, VerifyReport } from "../verify/verify.ts";
+import type { LibraryDifference, VerifyResult } from "../verify/verify.ts";
 import { mark, PLAIN } from "./look.ts";
 import { truncate } from "./table.ts";
 
@@ -16,8 +16,8 @@ const MAX_VALUE_COLUMNS = 40;
 const nameOf = (key: LibraryKey) => printable(formatKey(key));
 
 /** The summary at the end of a comparison, for people. */
-export function formatVerify(report: VerifyReport, look = PLAIN): string {
-  const { differences, unread, rejected, incomplete, passing } = report;
+export function formatVerify(result: VerifyResult, look = PLAIN): string {
+  const { differences, unread, rejected, incomplete, passing } = result;
   const findings = [
     ...formatList("differs", differences, (found) => `${nameOf(found.key)}: ${formatDifference(found)}`),
     ...formatList("unread", unread, ({ key, code, message }) => `${nameOf(key)}: ${code}: ${printable(message)}`),
@@ -27,26 +27,26 @@ export function formatVerify(report: VerifyReport, look = PLAIN): string {
     }),
   ];
   if (incomplete !== null) findings.push(`  listing    ${printable(incomplete)}`);
-  const cached = formatCached(report);
+  const cached = formatCached(result);
   if (cached !== null) findings.push(`  cached     ${cached}`);
   if (passing > 0) findings.push(`  passing    ${formatLibraries(passing)} differed, and agreed when read again`);
   return [
-    `${mark(look, report.agrees ? "good" : "bad", `verify: ${formatResult(report)}`)} (${formatElapsed(report.durationMs)})`,
-    `  libraries  ${formatCount(report.listed)} listed, ${formatCount(report.agreeing)} agree`,
-    `  scenarios  ${formatCount(report.scenarios)} compared${differences.length > 0 ? "; differences are printed as stored → service" : ""}`,
+    `${mark(look, result.agrees ? "good" : "bad", `verify: ${formatResult(result)}`)} (${formatElapsed(result.durationMs)})`,
+    `  libraries  ${formatCount(result.listed)} listed, ${formatCount(result.agreeing)} agree`,
+    `  scenarios  ${formatCount(result.scenarios)} compared${differences.length > 0 ? "; differences are printed as stored → service" : ""}`,
     ...findings,
-    ...formatAdvice(report).map((advice, index) => `${index === 0 ? "  to do      " : "             "}${advice}`),
+    ...formatAdvice(result).map((advice, index) => `${index === 0 ? "  to do      " : "             "}${advice}`),
   ].join("\n");
 }
 
 /** The service itself may have another state than a cache's answer. Null if no cache answered. */
-function formatCached({ cachedMs }: VerifyReport): string | null {
+function formatCached({ cachedMs }: VerifyResult): string | null {
   if (cachedMs === 0) return null;
   const age = Number.isFinite(cachedMs) ? formatElapsed(cachedMs) : "an unknown time";
   return `a cache had stored an answer for ${age}: later edits were not compared. Is there a caching proxy before the service?`;
 }
 
-function formatResult({ agrees, differences, unread, rejected }: VerifyReport): string {
+function formatResult({ agrees, differences, unread, rejected }: VerifyResult): string {
   if (agrees) return "the database agrees with the service";
   const verb = differences.length === 1 ? "differs" : "differ";
   const found = [
@@ -102,7 +102,7 @@ const formatValue = (column: string, text: string) =>
   printable(JSON_COLUMNS.includes(column) ? text : JSON.stringify(text));
 
 /** The commands that resolve the findings. */
-function formatAdvice({ differences, unread, rejected }: VerifyReport): string[] {
+function formatAdvice({ differences, unread, rejected }: VerifyResult): string[] {
   const by = (remedy: LibraryDifference["remedy"]) => differences.filter((one) => one.remedy === remedy);
   const altered = by("backfill").map(({ key }) => ` --library ${shellWord(formatKey(key))}`);
   const named = altered.length > MAX_NAMED ? "" : altered.join("");
@@ -132,20 +132,20 @@ function formatAdvice({ differences, unread, rejected }: VerifyReport): string[]
 const toKeyJson = (key: LibraryKey | null) => ({ owner: key?.owner ?? null, library: key?.name ?? null });
 
 /** The same for machines. An id beyond 2^53−1 is a text, because JSON readers would round it. */
-export function toVerifyJson(report: VerifyReport, exitCode: number) {
-  const { agrees, durationMs, listed, scenarios, differences, unread, rejected, incomplete, passing } = report;
+export function toVerifyJson(result: VerifyResult, exitCode: number) {
+  const { agrees, durationMs, listed, scenarios, differences, unread, rejected, incomplete, passing } = result;
   return {
     agrees,
     exit_code: exitCode,
     duration_ms: durationMs,
     libraries_listed: listed,
-    libraries_agreeing: report.agreeing,
+    libraries_agreeing: result.agreeing,
     libraries_differing: differences.length,
     libraries_unread: unread.length,
     libraries_differing_in_passing: passing,
     scenarios_compared: scenarios,
     incomplete,
-    cached: formatCached(report),
+    cached: formatCached(result),
     differences: differences.map(({ key, kind, remedy, columns, counts, examples, removalHeldAt }) => ({
       ...toKeyJson(key),
       kind,

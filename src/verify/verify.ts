@@ -37,7 +37,7 @@ export interface LibraryDifference extends ContentDifference {
 
 type Remedy = "sync" | "later" | "backfill" | "allow-removals";
 
-export type VerifyReport = Awaited<ReturnType<typeof verifyStored>>;
+export type VerifyResult = Awaited<ReturnType<typeof verifyStored>>;
 
 /**
  * Compares the service with the database and writes nothing. Libraries that differ are compared a second time, because an

@@ -51,11 +51,8 @@ async function readBasics(connection: Connection, own: Schema) {
   const schema: SchemaState = await readSchemaState(connection, own);
   const isReadable = schema.kind === "current" || schema.kind === "newer";
   /** Null before the first; undefined if it is unknown, because the schema is older than this program. */
-  const lastGoodRun = isReadable
-    ? await readLastGoodRun(connection, "tables")
-    : schema.version === 0
-      ? null
-      : undefined;
+  const unread = schema.version === 0 ? null : undefined;
+  const lastGoodRun = isReadable ? await readLastGoodRun(connection, "tables") : unread;
   /** Of a live lease; null if there is none. */
   const holder = isReadable ? await readHolder(connection, "tables") : null;
   /** Newest first. */
