@@ -61,6 +61,11 @@ export async function serveRaw(answer: (socket: Socket, target: string) => void)
   return { url: new URL(`http://127.0.0.1:${port}/v1/`), port, targets };
 }
 
+/** The body of a response that arrives in these parts. */
+export function bodyOf(...parts: string[]) {
+  return { read: async () => (parts.length === 0 ? null : Buffer.from(parts.shift() ?? "")) };
+}
+
 /** The client, with back-offs of a millisecond; it is closed after the test. */
 export function open(url: URL, options: Partial<ServiceOptions> = {}): Service & { events: ServiceEvent[] } {
   const events: ServiceEvent[] = [];

@@ -4,9 +4,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ScenarioId } from "../../src/model.ts";
 import { InvalidResponse } from "../../src/service/wire/item-checks.ts";
-import { isPlainText } from "../../src/service/wire/storable-json.ts";
-import { createScenarioReader } from "../../src/service/wire/wire-scenarios.ts";
-import { type CollectingSink, collect } from "./service-under-test.ts";
+import { readScenarioList } from "../../src/service/wire/wire-scenarios.ts";
+import { bodyOf, type CollectingSink, collect } from "./service-under-test.ts";
 
 const KEY = { owner: "ann", name: "Lib" };
 
@@ -31,10 +30,10 @@ function collectBatches(): CollectingSink & { readonly batches: ScenarioId[][] }
 
 async function read(...batches: readonly (readonly string[])[]) {
   const sink = collectBatches();
-  const reader = createScenarioReader(KEY, sink, new AbortController().signal);
-  const toItem = (source: string) => ({ source, value: JSON.parse(source), isPlain: isPlainText(source) });
-  for (const sources of batches) await reader.add(sources.map(toItem));
-  return { ...(await reader.finish()), scenarios: [...sink.scenarios.values()], batches: sink.batches };
+  const parts = batches.filter(({ length }) => length > 0).map((sources) => sources.join(","));
+  const body = bodyOf(...`[${parts.join(",\f")}]`.split("\f"));
+  const found = await readScenarioList(body, KEY, sink, new AbortController().signal);
+  return { ...found, scenarios: [...sink.scenarios.values()], batches: sink.batches };
 }
 
 function reject(code: string, path: string, reason: string, payload: string) {

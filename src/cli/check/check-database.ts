@@ -61,12 +61,7 @@ const hasDirectUrl = ({ databaseUrl, databaseDirectUrl }: Config) =>
   databaseUrl !== null && databaseDirectUrl !== null && databaseDirectUrl !== databaseUrl;
 
 /** Checks the database that DATABASE_URL names, and whether DATABASE_DIRECT_URL leads to the same one. */
-async function checkUrls(
-  context: Context,
-  config: Config,
-  { url, directUrl }: DatabaseUrls,
-  lines: CheckLine[],
-): Promise<void> {
+async function checkUrls(context: Context, config: Config, { url, directUrl }: DatabaseUrls, lines: CheckLine[]) {
   const { stop, terminal } = context;
   const waits = terminal.isErr ? announceWaits(context, config) : {};
   const where = config.databaseUrl === null ? "the embedded database" : maskDatabaseUrl(url);

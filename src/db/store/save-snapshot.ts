@@ -80,11 +80,7 @@ WHERE to_day IS NULL GROUP BY owner`);
  * Returns the days with a snapshot that have not begun: the clock was ahead, or it is behind now. If the clock is confirmed, their
  * snapshots are removed, otherwise no snapshot is taken.
  */
-export async function saveSnapshot(
-  connection: Connection,
-  runId: number,
-  isClockConfirmed: boolean,
-): Promise<string[]> {
+export async function saveSnapshot(connection: Connection, runId: number, isClockConfirmed: boolean) {
   const { rows: future } = await connection.query<{ day: string }>(FUTURE_DAYS({}));
   const futureDays = future.map(({ day }) => day);
   const [firstFuture] = futureDays;

@@ -13,12 +13,6 @@ export interface GetRequest<T> extends RequestTarget {
   readonly parse: (response: HttpResponse) => Promise<T>;
 }
 
-/** A parsed response. */
-interface ParsedAnswer<T> {
-  readonly value: T;
-  readonly response: HttpResponse;
-}
-
 /** A GET failed and will not be retried. */
 export interface FailedGet {
   readonly path: string;
@@ -29,14 +23,10 @@ export interface FailedGet {
 }
 
 /**
- * Sends a GET, with retries of the whole attempt: connection, headers, body, parsing.
+ * Sends a GET, with retries of the whole attempt: connection, headers, body, parsing. Returns the value and its response, or the failure.
  * @throws the signal's reason, or an error of the sink
  */
-export async function get<T>(
-  context: HttpContext,
-  request: GetRequest<T>,
-  signal: StopSignal,
-): Promise<ParsedAnswer<T> | FailedGet> {
+export async function get<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal) {
   const { limiter, maxThrottledMs, counters, onEvent } = context;
   const { operation, path } = request;
   // The run cannot do without the listing, so its waits count as attempts.
@@ -138,11 +128,7 @@ async function waitForRetry(delayMs: number, giveUpAt: () => number, signal: Sto
 }
 
 /** One attempt at a GET: waits for a slot, sends the request, and parses the response. */
-async function attempt<T>(
-  context: HttpContext,
-  request: GetRequest<T>,
-  signal: StopSignal,
-): Promise<ParsedAnswer<T> | AttemptFailure> {
+async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: StopSignal) {
   const { limiter, counters, maxBodyBytes, quote, onEvent } = context;
   const { operation } = request;
   const count = (requests: 1 | -1) => {
@@ -180,11 +166,7 @@ async function attempt<T>(
   }
 }
 
-async function statusFailure(
-  head: ResponseHead,
-  request: InFlightRequest,
-  { errorBodyMs, quote }: HttpContext,
-): Promise<AttemptFailure> {
+async function statusFailure(head: ResponseHead, request: InFlightRequest, { errorBodyMs, quote }: HttpContext) {
   // A body that is longer than a quote, or that takes longer, costs its connection.
   request.shortenDeadline(errorBodyMs);
   const quoted = await quoteBody(head, request, quote);

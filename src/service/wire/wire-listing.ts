@@ -3,7 +3,6 @@ import {
   LIST_FIELDS,
   type LibraryKey,
   type ListedLibrary,
-  type Listing,
   MAX_KEY_BYTES,
   type Reject,
 } from "../../model.ts";
@@ -22,27 +21,6 @@ import { findUnstorable, isBadText, jsonEqual } from "./storable-json.ts";
 /** Whether the entry of this library is kept; of all others only a hash is. */
 export type KeyFilter = (key: LibraryKey) => boolean;
 
-/** The listing without what only its response shows. */
-type ParsedListing = Omit<Listing, "startedAt" | "cachedMs" | "date">;
-
-/**
- * Reads the listing (specification 4.1) while it arrives.
- * @throws InvalidResponse
- */
-export async function readListing(
-  body: ByteSource,
-  defaultOwner: string | null,
-  isKept?: KeyFilter,
-): Promise<ParsedListing> {
-  const splitter = createArraySplitter();
-  const reader = createListingReader(defaultOwner, isKept);
-  for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
-    for (const item of splitter.push(bytes)) reader.add(item);
-  }
-  splitter.end();
-  return reader.finish();
-}
-
 const OTHER_ENTRY: ItemError = {
   code: "contradiction",
   path: "",
@@ -59,7 +37,11 @@ function explainIncomplete(unread: number, ownerless: number): string | null {
   return `${why}, ${which}for want of uploadUser: set SIMCAT_DEFAULT_OWNER to the owner of such entries`;
 }
 
-export function createListingReader(defaultOwner: string | null, isKept: KeyFilter = () => true) {
+/**
+ * Reads the listing (specification 4.1) while it arrives.
+ * @throws InvalidResponse
+ */
+export async function readListing(body: ByteSource, defaultOwner: string | null, isKept: KeyFilter = () => true) {
   const libraries = createListingStore((source) => parseCheckedEntry(source, defaultOwner));
   const rejects: Reject[] = [];
   const check = createListCheck(LIST_FIELDS, "library");
@@ -125,13 +107,11 @@ export function createListingReader(defaultOwner: string | null, isKept: KeyFilt
     else reject(null, key, source);
   }
 
-  /** @throws InvalidResponse if the list cannot be the service's */
-  function finish(): ParsedListing {
-    check.finish();
-    return { libraries, rejects, incomplete: explainIncomplete(unread, ownerless), repeated };
-  }
-
-  return { add, finish };
+  const splitter = createArraySplitter();
+  for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) splitter.push(bytes).forEach(add);
+  splitter.end();
+  check.finish();
+  return { libraries, rejects, incomplete: explainIncomplete(unread, ownerless), repeated };
 }
 
 function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): string | ItemError {

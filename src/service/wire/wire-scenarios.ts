@@ -23,26 +23,6 @@ import {
 import { type ByteSource, createArraySplitter, type ListItem } from "./json-array.ts";
 import { Decimal, findUnstorable, isTooDeep, jsonEqual, mayLoseDigits, parseExact } from "./storable-json.ts";
 
-/**
- * Reads a scenario list (specification 4.3) into the sink while it arrives. `hash` is the SHA-256 of the bytes, open for
- * more. After an abort the sink receives no further call.
- * @throws InvalidResponse
- */
-export async function readScenarioList(body: ByteSource, key: LibraryKey, sink: ScenarioSink, signal: StopSignal) {
-  const hash = createHash("sha256");
-  const splitter = createArraySplitter();
-  const reader = createScenarioReader(key, sink, signal);
-  signal.throwIfAborted();
-  // An earlier attempt may have added the first items.
-  await sink.restart();
-  for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
-    hash.update(bytes);
-    await reader.add(splitter.push(bytes));
-  }
-  splitter.end();
-  return { hash, ...reader.finish() };
-}
-
 /** Characters of payload that the rejects of one list may hold. Only the first hundred of a library are ever stored. */
 const MAX_PAYLOAD_CHARS = 32 * 1024 * 1024;
 
@@ -52,7 +32,14 @@ const OTHER_ITEM: ItemError = {
   reason: "another item of the list has the same scenarioId and says something else",
 };
 
-export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal: StopSignal) {
+/**
+ * Reads a scenario list (specification 4.3) into the sink while it arrives. `hash` is the SHA-256 of the bytes, open for
+ * more. After an abort the sink receives no further call.
+ * @throws InvalidResponse
+ */
+export async function readScenarioList(body: ByteSource, key: LibraryKey, sink: ScenarioSink, signal: StopSignal) {
+  const hash = createHash("sha256");
+  const splitter = createArraySplitter();
   const check = createListCheck(SCENARIO_FIELDS, "scenario");
   /** Ids that were passed to the sink, including those that were removed from it. */
   const seen = createIdSet();
@@ -123,13 +110,16 @@ export function createScenarioReader(key: LibraryKey, sink: ScenarioSink, signal
     if (repeated.length > 0) await addRepeated(repeated);
   }
 
-  /** @throws InvalidResponse */
-  function finish() {
-    check.finish();
-    return { rejects, items: check.items(), accepted, present };
+  signal.throwIfAborted();
+  // An earlier attempt may have added the first items.
+  await sink.restart();
+  for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
+    hash.update(bytes);
+    await add(splitter.push(bytes));
   }
-
-  return { add, finish };
+  splitter.end();
+  check.finish();
+  return { hash, rejects, items: check.items(), accepted, present };
 }
 
 /** A scenario that cannot be stored. Its id is null if it cannot be read. */

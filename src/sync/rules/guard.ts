@@ -86,11 +86,8 @@ export function guardRemovals(facts: RemovalFacts): RemovalVerdict {
 }
 
 /** Whether these missing libraries, with the removals of the last 24 h, exceed the share that one day may remove. */
-export function exceedsShare(
-  facts: Pick<RemovalFacts, "missing" | "removedLately" | "peakLive" | "maxRemoved">,
-): boolean {
-  const removed = facts.missing + facts.removedLately;
-  return isOver(removed, facts.peakLive, facts.maxRemoved);
+export function exceedsShare(facts: Pick<RemovalFacts, "missing" | "removedLately" | "peakLive" | "maxRemoved">) {
+  return isOver(facts.missing + facts.removedLately, facts.peakLive, facts.maxRemoved);
 }
 
 function held(rule: HeldRule, message: string): RemovalVerdict {
