@@ -28,7 +28,11 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   readonly #context: HttpContext;
   readonly #target: RequestTarget;
   readonly #signal: StopSignal;
-  readonly #deadline: Deadline;
+  #remainingMs: number;
+  /** Of the caller's wait in progress: its start, its timer and its end. */
+  #waitingSince = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #resolve: (() => void) | null = null;
   readonly #sentAt = performance.now();
   #controller: Dispatcher.DispatchController | null = null;
   /** Set by `SocketPauses`. */
@@ -52,7 +56,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     this.#context = context;
     this.#target = target;
     this.#signal = signal;
-    this.#deadline = new Deadline(requestTimeoutMs, () => this.#expire());
+    this.#remainingMs = requestTimeoutMs;
     signal.addEventListener("abort", this.#onAbort);
     if (signal.aborted) this.#onAbort();
     else pool.dispatcher.dispatch({ origin, path: target.path, method: "GET", headers }, this);
@@ -60,7 +64,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   /** Resolves with the head even if the body failed meanwhile, because the status says more. */
   async head(): Promise<ResponseHead> {
-    while (this.#failure === null && this.#received === null) await this.#deadline.wait();
+    while (this.#failure === null && this.#received === null) await this.#wait();
     if (this.#received !== null) return this.#received;
     throw this.#failure?.reason;
   }
@@ -68,7 +72,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   /** The bytes since the last call: at least `READ_BATCH_BYTES` or the rest of the body; null after the end. */
   async read(): Promise<Buffer | null> {
     while (this.#failure === null && !this.#isComplete && this.#bufferedBytes < READ_BATCH_BYTES) {
-      await this.#deadline.wait();
+      await this.#wait();
     }
     if (this.#failure !== null) throw this.#failure.reason;
     const chunks = this.#chunks;
@@ -86,7 +90,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   }
 
   shortenDeadline(ms: number): void {
-    this.#deadline.shorten(ms);
+    this.#remainingMs = Math.min(this.#remainingMs, ms);
   }
 
   /** Cancels the request and closes its connection, unless the whole response has arrived. Releases the slot. */
@@ -123,10 +127,28 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     this.#wake();
   }
 
+  /** Resolves at the next `#wake`. The time of the request runs only meanwhile. */
+  #wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waitingSince = performance.now();
+      this.#resolve = resolve;
+      const expire = () => {
+        if (this.#resolve === resolve) this.#expire();
+      };
+      // A busy process runs a late timer before it reads bytes that arrived long ago: read the sockets once more.
+      this.#timer = startTimer(() => setImmediate(expire), this.#remainingMs);
+    });
+  }
+
   /** Defers the parsing of a good response. A failure is reported at once, because it may cancel unsent requests. */
   #wake(): void {
-    if (this.#failure === null && this.#received?.status === 200) this.#deadline.wake(deferParsing);
-    else this.#deadline.wake((resolve) => resolve());
+    const resolve = this.#resolve;
+    if (resolve === null) return;
+    this.#resolve = null;
+    clearTimeout(this.#timer);
+    this.#remainingMs -= performance.now() - this.#waitingSince;
+    if (this.#failure === null && this.#received?.status === 200) deferParsing(resolve);
+    else resolve();
   }
 
   #fail(reason: unknown): void {
@@ -216,46 +238,4 @@ export function parseDeferred(): void {
   const due = waiting;
   waiting = [];
   for (const parse of due) parse();
-}
-
-/** A time limit that runs only while the one caller waits. */
-class Deadline {
-  #remainingMs: number;
-  readonly #onExpired: () => void;
-  #waitingSince = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #resolve: (() => void) | null = null;
-
-  constructor(ms: number, onExpired: () => void) {
-    this.#remainingMs = ms;
-    this.#onExpired = onExpired;
-  }
-
-  /** Resolves at the next `wake`. Calls `onExpired` if the time runs out first. */
-  wait(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waitingSince = performance.now();
-      this.#resolve = resolve;
-      // A busy process runs a late timer before it reads bytes that arrived long ago: read the sockets once more.
-      const onTimeout = () => setImmediate(() => this.#expire(resolve));
-      this.#timer = startTimer(onTimeout, this.#remainingMs);
-    });
-  }
-
-  /** Ends the wait. `schedule` decides when the caller continues. */
-  wake(schedule: (resolve: () => void) => void): void {
-    if (this.#resolve === null) return;
-    clearTimeout(this.#timer);
-    this.#remainingMs -= performance.now() - this.#waitingSince;
-    schedule(this.#resolve);
-    this.#resolve = null;
-  }
-
-  shorten(ms: number): void {
-    this.#remainingMs = Math.min(this.#remainingMs, ms);
-  }
-
-  #expire(resolve: () => void): void {
-    if (this.#resolve === resolve) this.#onExpired();
-  }
 }
