@@ -191,18 +191,11 @@ function createKeyCheck(context: HttpContext): (signal: StopSignal) => Promise<b
  */
 class AbortScope implements StopSignal {
   readonly #listeners = new Set<() => void>();
-  #abortion: { readonly reason: unknown } | null = null;
-
-  get aborted(): boolean {
-    return this.#abortion !== null;
-  }
-
-  get reason(): unknown {
-    return this.#abortion?.reason;
-  }
+  aborted = false;
+  reason: unknown;
 
   throwIfAborted(): void {
-    if (this.#abortion !== null) throw this.#abortion.reason;
+    if (this.aborted) throw this.reason;
   }
 
   addEventListener(_: "abort", listener: () => void): void {
@@ -215,8 +208,9 @@ class AbortScope implements StopSignal {
 
   /** Aborts once: a second reason is ignored. */
   abort(reason: unknown): void {
-    if (this.#abortion !== null) return;
-    this.#abortion = { reason };
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
     for (const listener of this.#listeners) listener();
   }
 }
