@@ -29,7 +29,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
   try {
     const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
     const news = { restored: [], holdsEnded: [], rejects: [], isOver: null, seenAt: listedAt };
-    const writer = createListingWriter({ lease, runId: 1, mask: (text) => text });
+    const writer = createListingWriter(lease, 1, (text) => text);
     await writer.saveListing({ newDates: changed.map((one) => one.listed), ...news });
     if (writer.failed().length > 0) throw new Error("the database refused a library of the listing");
     const outcomes = (async function* () {

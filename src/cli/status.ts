@@ -13,10 +13,6 @@ const WATCH_MS = 2_000;
 /** Moves the cursor of a terminal to its upper left corner, and clears what follows. */
 const CLEAR = "\x1b[H\x1b[J";
 
-interface WatchOptions extends JsonOptions {
-  readonly watch?: boolean;
-}
-
 export const defineStatus: DefineCommand = (command, run) =>
   command
     .addOption(jsonOption())
@@ -24,7 +20,7 @@ export const defineStatus: DefineCommand = (command, run) =>
     .action(run(status));
 
 /** Exits with 0, whatever the state is. */
-export async function status(context: Context, { json, watch }: WatchOptions): Promise<void> {
+export async function status(context: Context, { json, watch }: JsonOptions & { readonly watch?: boolean }) {
   const { print, stop, terminal } = context;
   if (watch && (json || !terminal.isOut))
     throw new UsageError("--watch redraws a terminal", { hint: "for programs, repeat simcat status --json" });

@@ -108,7 +108,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const writer = createListingWriter({ lease, runId: run.id, mask });
+  const writer = createListingWriter(lease, run.id, mask);
   totals.counts.librariesRemoved = await writer.markRemovals(removals);
   const unrecorded = await writer.saveListing(toListingChanges(planned));
   if (unrecorded !== null) totals.add({ kind: "unrecorded", key: null, message: unrecorded });

@@ -12,13 +12,6 @@ import { LIBRARY_EVENT } from "./event-sql.ts";
 import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
 import { type RejectTest, saveListingRejects } from "./save-rejects.ts";
 
-interface ListingWriterTools {
-  readonly lease: Pick<Lease, "write">;
-  readonly runId: number;
-  /** Takes the secrets out of a message. */
-  readonly mask: (message: string) => string;
-}
-
 /** What becomes of libraries that a listing lacks. */
 export interface Removals {
   /** Libraries to be marked as removed. The state of those that were never stored is deleted. */
@@ -46,8 +39,11 @@ export interface ListingChanges {
 /** Rows of one transaction. */
 const ROWS_AT_ONCE = 10_000;
 
-/** Writes what a listing says about libraries. If the database refuses rows of a library, only that library fails. */
-export function createListingWriter({ lease, runId, mask }: ListingWriterTools) {
+/**
+ * Writes what a listing says about libraries. If the database refuses rows of a library, only that library fails. `mask` takes
+ * the secrets out of a message.
+ */
+export function createListingWriter(lease: Pick<Lease, "write">, runId: number, mask: (message: string) => string) {
   const failed = new Map<string, FailedLibrary>();
 
   /** @returns the results of the transactions. `refusal` begins the message of a library whose rows are refused */
