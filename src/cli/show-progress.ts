@@ -10,11 +10,11 @@ import { notify } from "./notify.ts";
 
 /**
  * Observes work with the service. A terminal shows its progress on a line that is redrawn, and log lines only with
- * --verbose; without a terminal all of it is logged.
+ * --verbose; without a terminal, and of a worker, all of it is logged.
  */
-export function showProgress(context: Context, config: Config) {
+export function showProgress(context: Context, config: Config, isWorker = false) {
   const log = createLog(config, context);
-  const isLogged = !context.terminal.isErr || log.isLevelEnabled("debug");
+  const isLogged = isWorker || !context.terminal.isErr || log.isLevelEnabled("debug");
   const runLog = createRunLog(log);
   const progress = createProgressLine(!isLogged && log.isLevelEnabled("info") ? context : null, runLog);
   return { progress, observers: isLogged ? [progress.observe, runLog.observe] : [progress.observe] };

@@ -2,8 +2,6 @@ import type { Connection, Pool } from "../db/connect.ts";
 import { assertUsable, loadSchema, readSchemaState } from "../db/schema-state.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { createLog } from "../log.ts";
-import { createProgressLine } from "../output/progress.ts";
-import { createRunLog } from "../output/run-log.ts";
 import { CONTENT_SECURITY_POLICY } from "../report/html/page.ts";
 import type { RunEnd, RunRequest } from "../run-summary.ts";
 import { MINUTE_MS } from "../units.ts";
@@ -18,6 +16,7 @@ import type { DefineCommand } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadSettings, withCurrentKey } from "./settings.ts";
+import { showProgress } from "./show-progress.ts";
 import { observeRun } from "./sync.ts";
 import { createSender } from "./webhook.ts";
 
@@ -83,9 +82,8 @@ export async function start(context: Context): Promise<number> {
         // Another process may have migrated the schema since the last run.
         const readState = (connection: Connection) => readSchemaState(connection, schema);
         assertUsable(await readSnapshot(pool, "looking at the schema", readState, stop));
-        const runLog = createRunLog(log);
-        const progress = createProgressLine(null, runLog);
-        const all = [...observers, progress.observe, runLog.observe];
+        const { progress, observers: logging } = showProgress(context, config, true);
+        const all = [...observers, ...logging];
         const result = await observeRun(context, current, pool, SCHEDULED_SYNC, all).finally(progress.end);
         // Another process may have sent a message before this run held the lease.
         const { id, status } = result.summary;

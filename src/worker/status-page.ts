@@ -15,9 +15,8 @@ type PageSettings = { readonly baseUrl: URL; readonly timezone: string };
 const REFRESH_SECONDS = 60;
 
 /** The worker's page for people. */
-export function formatStatusPage(status: WorkerStatus, { timezone, baseUrl }: PageSettings, version: string): string {
+export function formatStatusPage(status: WorkerStatus, { timezone, baseUrl: { host } }: PageSettings, version: string) {
   const { ready, reasons, basics, figures } = status;
-  const { host } = baseUrl;
   const badge = overallBadge(status);
   const database = figures?.database ?? null;
   const items = reasons.map(({ code, message }) => {
