@@ -116,11 +116,7 @@ export interface DatabaseUrls {
 }
 
 /** Runs `work` with the database's URLs. The embedded database is started or attached to, and released afterwards. */
-export async function withDatabaseUrls<T>(
-  context: Context,
-  config: Config,
-  work: (urls: DatabaseUrls) => Promise<T>,
-): Promise<T> {
+export async function withDatabaseUrls<T>(context: Context, config: Config, work: (urls: DatabaseUrls) => Promise<T>) {
   if (config.databaseUrl !== null) {
     const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
     return work({ url: config.databaseUrl, directUrl, ensureRunning: async () => {} });
@@ -149,10 +145,7 @@ export async function openEmbedded(context: Context, { stateDir, ...config }: Co
  * Returns the directory in which a run would create the embedded database; null if there is a database. Creates nothing.
  * @throws ConfigurationError if this machine or the permissions of the directory rule one out
  */
-export async function findMissingEmbedded(
-  { environment }: Context,
-  { databaseUrl, stateDir }: Config,
-): Promise<string | null> {
+export async function findMissingEmbedded({ environment }: Context, { databaseUrl, stateDir }: Config) {
   if (databaseUrl !== null) return null;
   const { findMissingDatabase } = await import("../embedded-postgres/embedded-postgres.ts");
   return findMissingDatabase({ stateDir, environment });

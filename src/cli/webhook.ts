@@ -78,12 +78,7 @@ const PAUSE_MS = 1_000;
  * that `environment` names. When the signal is aborted, the current attempt is the last; during a pause, one more follows at once.
  * @throws Error without the URL if no attempt was answered with 2xx
  */
-export async function postMessage(
-  url: string,
-  message: object,
-  environment: Environment,
-  signal: AbortSignal,
-): Promise<void> {
+export async function postMessage(url: string, message: object, environment: Environment, signal: AbortSignal) {
   const body = JSON.stringify(message);
   const target = new URL(url);
   const headers = {

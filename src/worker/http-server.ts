@@ -60,11 +60,7 @@ export async function openHttpServer(
   };
 }
 
-async function route(
-  { method = "", url = "", headers }: IncomingMessage,
-  names: readonly string[],
-  routes: Routes,
-): Promise<Answer> {
+async function route({ method = "", url = "", headers }: IncomingMessage, names: readonly string[], routes: Routes) {
   if (!isAllowedHost(headers.host, names)) {
     const body = `this server answers only requests to an IP address or to ${names.join(", ")}; add other host names to SIMCAT_HTTP_ALLOWED_HOSTS\n`;
     return { status: 421, body };

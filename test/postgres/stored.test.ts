@@ -85,8 +85,8 @@ test("what is stored is read back exactly, and an error thrown for a row is rais
   );
   expect(found).toEqual(new Map(LIBRARIES.map((one) => [keyText(one.key), one])));
   await connection.query("COMMIT");
-  for (const one of LIBRARIES) expect(await readStoredLibrary(connection, one.key)).toEqual(one);
-  expect(await readStoredLibrary(connection, key("nobody's"))).toBeNull();
+  for (const one of LIBRARIES) expect(await readStoredLibrary(connection, one.key, "tables")).toEqual(one);
+  expect(await readStoredLibrary(connection, key("nobody's"), "tables")).toBeNull();
 
   let taken = 0;
   const take = () => {

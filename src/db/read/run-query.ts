@@ -104,11 +104,7 @@ const SYNTAX_ERROR = "42601";
  * A UsageError if the statement is the cause. Otherwise a DatabaseError, which nothing repeats: rows may have been printed. The
  * server's message may be in any language.
  */
-export function toRefusal(
-  error: unknown,
-  { sql, timeLimitMs }: Pick<Question, "sql" | "timeLimitMs">,
-  tookMs: number,
-): unknown {
+export function toRefusal(error: unknown, { sql, timeLimitMs }: Pick<Question, "sql" | "timeLimitMs">, tookMs: number) {
   if (!(error instanceof pg.DatabaseError)) return asDatabaseError(OPERATION, error);
   const { code = "", message, hint, position, routine } = error;
   const refuse = (summary: string, hint: string | null) => new UsageError(summary, { hint, cause: error });

@@ -88,11 +88,7 @@ export async function streamStored(
   await streamRows<Row>(connection, selectStored(source, slice), ({ line }) => onLibrary(parseStored(line), line));
 }
 
-export async function readStoredLibrary(
-  connection: Connection,
-  key: LibraryKey,
-  source: ReadSource = "tables",
-): Promise<StoredLibrary | null> {
+export async function readStoredLibrary(connection: Connection, key: LibraryKey, source: ReadSource) {
   const { rows } = await connection.query<Row>(`${selectStored(source)} WHERE owner = $1 AND library_name = $2`, [
     key.owner,
     key.name,

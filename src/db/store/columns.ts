@@ -3,14 +3,7 @@ import type { Scenario } from "../../model.ts";
 import type { TextParsers } from "../../parse-values.ts";
 import { type ContentField, type LibraryAnswers, libraryFields, scenarioFields } from "../content-fields.ts";
 import { libraries, scenarios } from "../schema.ts";
-import {
-  boolArray,
-  int8Array,
-  jsonbArray,
-  type StatementParameters,
-  textArray,
-  timestamptzArray,
-} from "../statement.ts";
+import { boolArray, int8Array, jsonbArray, textArray, timestamptzArray } from "../statement.ts";
 
 /** A declared field with the name and the type of its column. */
 export interface StoredColumn<Item> extends ContentField<Item> {
@@ -66,11 +59,7 @@ export const unnest = (columns: readonly { readonly name: string; readonly type:
   `unnest(${columns.map(({ name, type }) => `$${name}::${type.name}[]`).join(", ")})`;
 
 /** The arrays that `unnest` names: one element for each item. */
-export function toArrays<Item>(
-  columns: readonly StoredColumn<Item>[],
-  items: readonly Item[],
-  parsers: TextParsers,
-): StatementParameters {
+export function toArrays<Item>(columns: readonly StoredColumn<Item>[], items: readonly Item[], parsers: TextParsers) {
   return Object.fromEntries(
     columns.map(({ name, type, value }) => [name, type.toArray(items.map((item) => value(item, parsers)) as never[])]),
   );

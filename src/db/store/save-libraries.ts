@@ -23,11 +23,7 @@ import { type SaveContext, saveScenarios } from "./save-scenarios.ts";
  * Stores a batch of libraries inside the caller's transaction: rows, history, removals of scenarios, rejects, bookmarks.
  * Answers by position.
  */
-export async function saveLibraries(
-  connection: Connection,
-  batch: readonly LibraryContent[],
-  context: SaveContext,
-): Promise<SavedLibrary[]> {
+export async function saveLibraries(connection: Connection, batch: readonly LibraryContent[], context: SaveContext) {
   const differing = batch.filter((library) => !library.isSame);
   const changed = await mergeLibraries(connection, differing, context);
   const counts = await saveScenarios(connection, differing, context);

@@ -66,11 +66,7 @@ async function* toBatches(source: AsyncIterator<ReadOutcome>): AsyncGenerator<re
  * library, only that library fails. If it fails itself, or the caller wants no more outcomes, it aborts `stop`.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
-export async function* saveOutcomes(
-  outcomes: AsyncIterable<ReadOutcome>,
-  tools: WriterTools,
-  stop: AbortController,
-): AsyncGenerator<WriteOutcome> {
+export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools: WriterTools, stop: AbortController) {
   const source = outcomes[Symbol.asyncIterator]();
   const failures: unknown[] = [];
   const save = async (batch: readonly ReadOutcome[]) => {
@@ -135,10 +131,7 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
  * Records failures, then the rejects of those that were recorded.
  * @returns one outcome for each library whose failure, or whose rejects, the database refused to record
  */
-async function saveFailures(
-  failures: readonly FailedLibrary[],
-  { lease, context, mask }: WriterTools,
-): Promise<Extract<WriteOutcome, { kind: "unrecorded" }>[]> {
+async function saveFailures(failures: readonly FailedLibrary[], { lease, context, mask }: WriterTools) {
   const operation = `recording ${plural(failures.length, "failed library", "failed libraries")}`;
   type Write = (connection: Connection, runId: number, some: readonly FailedLibrary[]) => Promise<unknown>;
   const record = async (some: readonly FailedLibrary[], what: string, write: Write) => {

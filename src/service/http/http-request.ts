@@ -200,11 +200,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 }
 
 /** Applies the throttling that a response's head asks for. Returns the Retry-After in milliseconds. */
-function applyThrottling(
-  head: ResponseHead,
-  target: RequestTarget,
-  { limiter, maxRetryWaitMs, onEvent }: HttpContext,
-): number | null {
+function applyThrottling(head: ResponseHead, target: RequestTarget, { limiter, maxRetryWaitMs, onEvent }: HttpContext) {
   const { status, headers } = head;
   if (!isRetryableStatus(status)) return null;
   const retryAfterMs = parseRetryAfter(header(headers, "retry-after"), header(headers, "date"), Date.now());
