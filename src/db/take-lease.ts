@@ -67,7 +67,7 @@ export async function takeLease<S>(
   const expiries = new Map<string, string>();
   let isAnnounced = false;
   for (;;) {
-    const taken = await withTransaction(pool, { operation: "taking the lease", lastCounts: true }, tryTake, signal);
+    const taken = await withTransaction(pool, { operation: "taking the lease", changesLease: true }, tryTake, signal);
     if (taken !== null) return taken;
     const { rows: rivals } = await readSnapshot(pool, "watching the lease", readRivals, signal);
     for (const rival of rivals) {

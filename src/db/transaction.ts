@@ -63,10 +63,8 @@ export interface TransactionOptions extends Pick<RetryOptions, "retryForMs" | "l
   readonly fence?: { readonly name: string; readonly token: number };
   /** Does not announce that it waits, because no work of a run depends on it. */
   readonly isSilent?: boolean;
-  /** The work itself changes the row of a lease. */
+  /** The work itself changes the row of a lease. If it is repeated after a lost COMMIT, the last result counts, else the first. */
   readonly changesLease?: boolean;
-  /** If the answer to COMMIT is lost, the work is repeated. Then the last result counts; by default it is the first. */
-  readonly lastCounts?: boolean;
 }
 
 const FENCE = "SELECT 1 FROM simcat.leases WHERE name = $1 AND token = $2 FOR KEY SHARE";
@@ -83,7 +81,7 @@ export async function withTransaction<T>(
   work: (connection: Connection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const { operation, fence, changesLease = false, lastCounts = false } = options;
+  const { operation, fence, changesLease = false } = options;
   const usual: Blocked[] = options.snapshot ? ["readers"] : ["writers"];
   let blocked = usual;
   // A session of a pooler must not keep what a user's query has set.
@@ -107,7 +105,7 @@ export async function withTransaction<T>(
       computed = { value: await work(connection) };
       const { command } = await connection.query(within(COMMIT_MS, end));
       if (command !== end) throw new DatabaseError(`${operation} failed: ${end} was answered with ${command}`);
-      return unanswered === null || lastCounts ? computed.value : unanswered.value;
+      return unanswered === null || changesLease ? computed.value : unanswered.value;
     } catch (error) {
       if (isConnectionLost(error)) {
         closing = true;
