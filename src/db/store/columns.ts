@@ -27,10 +27,7 @@ const ARRAY_TYPES: Readonly<Record<string, ArrayType>> = {
   "timestamp (6) with time zone": { name: "timestamptz", toArray: timestamptzArray },
 };
 
-function toStoredColumns<Item>(
-  fields: Readonly<Record<string, ContentField<Item>>>,
-  table: Table,
-): StoredColumn<Item>[] {
+function toStoredColumns<Item>(fields: Readonly<Record<string, ContentField<Item>>>, table: Table) {
   const columns = getTableColumns(table);
   return Object.entries(fields).map(([key, field]) => {
     const column = columns[key];
