@@ -81,7 +81,7 @@ describe("simcat report", () => {
     expect(page).not.toContain(new URL(database.url).password || "no password");
   });
 
-  test("reports changes since the initial load, of one owner, and as JSON", async () => {
+  test("reports changes since the initial load, of one owner, and as JSON (fault 371)", async () => {
     const made = await syncedFixture(SMALL);
     made.service.change("ann", "Water", { description: "new", lastModified: "2026-11-20 at 9:00 AM" });
     await made.call(["sync"]);
@@ -94,7 +94,7 @@ describe("simcat report", () => {
       parents: "1 of 2 parents (50 %) has no results",
       runs: "Both runs of the last 36 hours succeeded",
     });
-    expect(page).toContain("Filtered to owner <bdi>ann</bdi> (runs are not filtered).");
+    expect(page).toContain("<bdi>ann</bdi> (the runs, and how complete the copy is, are those of all owners).");
   });
 
   test("accepts an empty database, and ends with 64 for an unknown owner or an invalid duration", async () => {

@@ -105,7 +105,7 @@ describe("the report", () => {
     [
       "the owners that it is filtered to",
       { owners: ["ann", "<b>bob"] },
-      "Filtered to owners <bdi>ann</bdi>, <bdi>&lt;b&gt;bob</bdi> (runs are not filtered).",
+      "Filtered to owners <bdi>ann</bdi>, <bdi>&lt;b&gt;bob</bdi> (the runs, and how complete the copy is, are those of all owners).",
     ],
   ])("shows %s", (_, rows, text) => {
     expect(formatOne(rows).page).toContain(text);
@@ -430,7 +430,7 @@ describe("the report", () => {
 
   test("has a finding of a large organization in each heading", () => {
     expect(format(hugeRows).findings).toEqual({
-      attention: "7 problems need attention",
+      attention: "6 problems need attention",
       changes: "4,321 libraries changed in the last 7 days; scenarios: 18,000 added, 5,600 changed, 2,080 removed",
       growth: "2,000 more libraries and 4,000 fewer scenarios since 5 May 2026",
       activity: "1,207 of 10,000 libraries are active: work in the last 30 days",

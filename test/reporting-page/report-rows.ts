@@ -21,7 +21,6 @@ export const emptyRows: ReportRows = {
     knownUntil: null,
     lastWholeRunId: null,
     librariesBehind: 0,
-    unaddressable: 0,
     historyCompleteSince: null,
   },
   libraries: {
@@ -141,7 +140,6 @@ export const hugeRows: ReportRows = {
     knownUntil: ago(15 * MINUTE),
     lastWholeRunId: 39,
     librariesBehind: 1_204,
-    unaddressable: 2,
     historyCompleteSince: ago(200 * DAY),
   },
   changesSince: ago(7 * DAY),

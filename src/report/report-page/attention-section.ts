@@ -51,7 +51,7 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
   const items: Part[][] = [];
   const add = (variant: Variant, label: string, advice: string) =>
     items.push([formatBadge({ variant, label }), advice]);
-  const { completeAsOf, librariesBehind, lastWholeRunId, unaddressable } = complete;
+  const { completeAsOf, librariesBehind, lastWholeRunId } = complete;
   const last = runs.at(-1);
   if (last === undefined) {
     add("failed", "No run yet", "run simcat check, then simcat backfill");
@@ -76,11 +76,6 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
   if (failed !== undefined) {
     const fail = plural(failed.total, "library fails or has", "libraries fail or have");
     add("partial", `${fail} rejects`, `${formatExplainCommand(failed)} shows why`);
-  }
-  if (unaddressable > 0) {
-    const have = plural(unaddressable, "library has a name", "libraries have names");
-    const them = unaddressable === 1 ? "it" : "them";
-    add("partial", `${have} that cannot be requested or stored`, `rename ${them} in the service`);
   }
   return items;
 }

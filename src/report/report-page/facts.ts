@@ -76,7 +76,6 @@ interface Completeness {
   readonly lastWholeRunId: number | null;
   /** Libraries that hold `completeAsOf` back, those included whose date only has to settle. */
   readonly librariesBehind: number;
-  readonly unaddressable: number;
   /** Changes since then are known; null before the first run that saw everything. */
   readonly historyCompleteSince: Date | null;
 }
@@ -85,7 +84,7 @@ const COMPLETENESS = `
 SELECT current_database() AS database, complete_as_of AS "completeAsOf",
   coalesce(CASE WHEN libraries_behind + libraries_settling = 0 THEN complete_as_of END, last_whole_run_started_at) AS "knownUntil",
   last_whole_run_id AS "lastWholeRunId",
-  libraries_behind + libraries_settling AS "librariesBehind", unaddressable_libraries AS unaddressable,
+  libraries_behind + libraries_settling AS "librariesBehind",
   history_complete_since AS "historyCompleteSince"
 FROM simcat_report.data_complete_as_of`;
 

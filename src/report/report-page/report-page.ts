@@ -76,7 +76,7 @@ function formatHead(rows: ReportRows, heading: Part): Html {
   const { completeAsOf } = complete;
   return html`<header><h1>${heading}</h1>
 <p class="soft">simcat report of ${timeOf(now)} UTC; changes in the ${formatLast(now.getTime() - since.getTime())}, since ${formatMinute(since)}.</p>
-${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${names} (runs are not filtered).</p>`}
+${owners.length === 0 ? null : html`<p>Filtered to ${owners.length === 1 ? "owner" : "owners"} ${names} (the runs, and how complete the copy is, are those of all owners).</p>`}
 <dl class="cards">
 ${card("complete as of (UTC)", completeAsOf === null ? "not known" : timeOf(completeAsOf), completeAsOf && formatAgo(completeAsOf, now).replace("ago", "before this report"))}
 ${card("libraries", formatCount(libraries.libraries), libraries.libraries === 0 ? null : `of ${plural(libraries.owners, "owner")}`, growth.libraries)}

@@ -5,7 +5,7 @@ import { badgeOf, formatBadge } from "../html/badges.ts";
 import { timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { formatRunDuration, isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
-import { note, numbersTable, type Section } from "./section.ts";
+import { numbersTable, type Section } from "./section.ts";
 
 /** The durations and statuses of simcat's runs. A filter by owner does not apply to them. */
 export const runsSection: Section<{ endings: { status: RunStatus; runs: number } }> = {
@@ -28,13 +28,12 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
       return `${formatCount(unsuccessful)} of ${plural(all, "run")} in the ${span} did not end with ok${rest}`;
     return `${formatAll(all)} runs of the ${span} succeeded${rest}`;
   },
-  figure: ({ runs: newest, since, endings, owners }) => {
+  figure: ({ runs: newest, since, endings }) => {
     // Of the period that the heading counts; if there are none, the last ones before it.
     const inPeriod = newest.filter((run) => run.startedAt.getTime() + run.durationMs >= since.getTime());
     const runs = inPeriod.length === 0 ? newest : inPeriod;
     const total = sum(endings, (ending) => ending.runs);
     return html`${runsFigure(runs, total)}
-${owners.length === 0 ? null : note("Runs are not filtered by owner.")}
 ${unsuccessfulRuns(runs)}
 ${numbersTable(runs.toReversed(), [
   ["run", ({ id, kind }) => html`<span class="nowrap">${id} <small>${kind}</small></span>`],
