@@ -226,7 +226,8 @@ export function remedyAfter({ kind, scope, status }: Pick<RunRow, "kind" | "scop
 export const OLD_AFTER_MS = 26 * HOUR_MS;
 
 /** The one most useful next step for the operator. */
-function nextStep({ now, runs, liveRuns, holder, lastGoodRun, slices, failing, rejects }: StatusRows): string {
+function nextStep(rows: StatusRows): string {
+  const { now, runs, liveRuns, holder, lastGoodRun, slices, libraries, failing, rejects } = rows;
   const [last] = runs;
   if (last === undefined) return "nothing has been synced yet: run simcat check, then simcat backfill";
   if (liveRuns.size > 0) {
@@ -248,6 +249,8 @@ function nextStep({ now, runs, liveRuns, holder, lastGoodRun, slices, failing, r
     return `${formatExplainCommand(failed)} has the details and says when the library is read again`;
   if (lastGoodRun !== null && now.getTime() - lastGoodRun.startedAt.getTime() > OLD_AFTER_MS)
     return "run simcat sync, because the last good run is old; simcat start keeps the copy up to date";
+  if (rejects.total === 0 && libraries.owing > 0)
+    return "run simcat sync: some libraries owe a second read, and simcat libraries shows which";
   if (rejects.total === 0 && lastGoodRun !== null) return "nothing; simcat start keeps the copy up to date";
   const [rejected] = rejects.shown.flatMap(({ owner, name }) =>
     owner === null || name === null ? [] : { owner, name },

@@ -11,7 +11,7 @@ const QUIET: StatusRows = {
   holder: null,
   liveRuns: new Map(),
   slices: [],
-  libraries: { live: 212, removed: 4, neverStored: 0, settled: 209, oldestContentReadAt: ago(4320) },
+  libraries: { live: 212, removed: 4, neverStored: 0, owing: 0, settled: 209, oldestContentReadAt: ago(4320) },
   scenarios: 4120,
   failing: { total: 0, shown: [] },
   rejects: { total: 0, groups: 0, shown: [] },
@@ -90,7 +90,7 @@ test("a run of everything that could read no entry was not one of selected libra
 });
 
 test("before the first run it prints the first command to run, without libraries no oldest read (fault 346)", () => {
-  const nothing = { live: 0, removed: 0, neverStored: 0, settled: 0, oldestContentReadAt: null };
+  const nothing = { live: 0, removed: 0, neverStored: 0, owing: 0, settled: 0, oldestContentReadAt: null };
   expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([
     "no run yet",
     "next: nothing has been synced yet: run simcat check, then simcat backfill",

@@ -89,6 +89,7 @@ describe("the report", () => {
       endedAs("held"),
       "simcat sync --dry-run shows what is still held; if the removals are right, run simcat sync --allow-removals",
     ],
+    ["the next step after a partial run (fault 370)", endedAs("partial"), "simcat status shows what the last runs did"],
     ["that no run saw everything (fault 391)", completeAs({ lastWholeRunId: null }), "No run has seen everything yet"],
     ["which command knows what to do then", completeAs({ lastWholeRunId: null }), "last runs did, and what to do next"],
     ["how old it is", completeAs({ completeAsOf: utc(NEWER) }), "complete only as of 18 Nov 2026, 14:03 UTC"],
@@ -100,7 +101,7 @@ describe("the report", () => {
     [
       "that a library is behind",
       completeAs({ completeAsOf: utc(NEWER), librariesBehind: 1 }),
-      "1 library is behind; see simcat status",
+      "1 library is behind; simcat libraries shows which",
     ],
     [
       "the owners that it is filtered to",

@@ -43,20 +43,15 @@ export async function readCopyCounts(connection: Connection, source: ReadSource)
 /** Sums the scenario counts that the runs keep by library: there may be too many scenarios to count them. */
 async function countLibraries(connection: Connection, source: ReadSource) {
   const { libraries, library_sync } = STORED_ROWS[source];
-  const result = await connection.query<{
-    live: number;
-    removed: number;
-    settled: number;
-    neverStored: number;
-    oldestContentReadAt: Date | null;
-    scenarios: number;
-  }>(
+  type Count = "live" | "removed" | "settled" | "neverStored" | "owing" | "scenarios";
+  const result = await connection.query<Record<Count, number> & { oldestContentReadAt: Date | null }>(
     `SELECT count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE removed_at IS NOT NULL) AS removed,
        count(*) FILTER (WHERE is_live AND is_settled) AS settled, count(*) FILTER (WHERE NOT is_stored) AS "neverStored",
+       count(*) FILTER (WHERE reread_reason IS NOT NULL) AS owing,
        min(content_read_at) FILTER (WHERE is_live) AS "oldestContentReadAt",
        coalesce(sum(scenario_count) FILTER (WHERE is_live), 0)::int8 AS scenarios
      FROM (SELECT l.owner IS NOT NULL AS is_stored, l.owner IS NOT NULL AND l.removed_at IS NULL AS is_live,
-             l.removed_at, y.content_read_at, y.scenario_count,
+             l.removed_at, y.content_read_at, y.scenario_count, y.reread_reason,
              y.listed_text = y.bookmark AND y.content_read_at > y.settles_at AND y.suspect_reads = 0
                AND y.reread_reason IS NULL AS is_settled
            FROM ${libraries} l FULL JOIN ${library_sync} y USING (owner, library_name)) AS library`,

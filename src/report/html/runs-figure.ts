@@ -19,7 +19,7 @@ export const formatRunDuration = (run: DrawnRun) => (hasDuration(run) ? formatEl
 /** By the variant of a badge. */
 const MEANINGS = {
   ok: "ok",
-  partial: "partial: some libraries failed or have rejects",
+  partial: "partial: libraries failed, have rejects or await a second read",
   held: "held: a guard held removals",
   failed: "failed",
   neutral: "stopped early",

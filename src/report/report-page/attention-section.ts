@@ -46,6 +46,8 @@ ${first === undefined ? null : html`<h3>Libraries that fail or have rejects</h3>
   },
 };
 
+const ADVICE = "simcat status shows what the last runs did, and what to do next";
+
 /** Problems, each with a command or a place that helps. The most serious first. */
 function itemsOf({ now, complete, runs, failing }: Facts) {
   const items: Part[][] = [];
@@ -56,21 +58,24 @@ function itemsOf({ now, complete, runs, failing }: Facts) {
   if (last === undefined) {
     add("failed", "No run yet", "run simcat check, then simcat backfill");
   } else if (lastWholeRunId === null) {
-    const advice = "simcat status shows what the last runs did, and what to do next";
-    add("failed", "No run has seen everything yet", advice);
+    add("failed", "No run has seen everything yet", ADVICE);
   } else if (completeAsOf === null) {
-    const advice = "simcat status lists the libraries that have not been read completely";
+    const advice = "simcat libraries shows which have not been read completely";
     add("failed", "Some listed libraries were never stored completely, or came from a cache of unknown age", advice);
   } else if (now.getTime() - completeAsOf.getTime() > OLD_AFTER_MS) {
-    const behind = `${plural(librariesBehind, "library is", "libraries are")} behind`;
-    const reason = librariesBehind === 0 ? "no run has seen everything since, or a cache answered" : behind;
-    add("failed", `The copy is complete only as of ${formatMinute(completeAsOf)} UTC`, `${reason}; see simcat status`);
+    const behind = `${plural(librariesBehind, "library is", "libraries are")} behind; simcat libraries shows which`;
+    const late = "no run has seen everything since, or a cache answered; see simcat status";
+    const advice = librariesBehind === 0 ? late : behind;
+    add("failed", `The copy is complete only as of ${formatMinute(completeAsOf)} UTC`, advice);
   }
   for (const run of new Set([last, runs.findLast(({ scope }) => scope === null)])) {
     if (run === undefined || isSuccess(run.status)) continue;
     const { variant, label } = badgeOf(run.status);
-    const advice = remedyAfter(run) ?? "simcat status lists the libraries that need another read";
-    add(variant, `The last run ${run === last ? "" : "of all libraries "}ended as ${label}`, advice);
+    add(
+      variant,
+      `The last run ${run === last ? "" : "of all libraries "}ended as ${label}`,
+      remedyAfter(run) ?? ADVICE,
+    );
   }
   const [failed] = failing;
   if (failed !== undefined) {
