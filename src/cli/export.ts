@@ -71,9 +71,9 @@ function formatExport(directory: string, manifest: Manifest, columns: number): s
   return `${head}\n${formatTable(["FILE", "ROWS", "SIZE"], rows, columns)}`;
 }
 
-/** Of which moment the rows are. Those of an earlier moment lack what was stored since. */
+/** As of when the rows are: no later than the copy is complete. The texts have one length, so they sort like their times. */
 function formatState({ complete_as_of, exported_at, filters: { as_of } }: Manifest): string {
-  if (as_of !== null) return `as of ${as_of}, exported at ${exported_at}`;
+  if (as_of !== null && as_of <= (complete_as_of ?? "")) return `as of ${as_of}, exported at ${exported_at}`;
   if (complete_as_of !== null) return `complete as of ${complete_as_of}, exported at ${exported_at}`;
   return "the copy is not complete yet: no run has stored every library, or a cache does not say how old its answers are";
 }

@@ -147,6 +147,8 @@ describe("simcat export", () => {
 
     expect((await simcat([...args, "2026-01-10"])).code).toBe(0);
     expect(descriptions()).toEqual({ forest: "new", lake: null, fire: null });
+    // The copy knows nothing of this moment (fault 372).
+    expect((await simcat([...args, "1ms"])).stdout).toContain("; complete as of ");
   });
 
   test.each([
