@@ -32,7 +32,7 @@ const GAUGES: Readonly<Record<string, readonly [help: string, read: (status: Wor
     ({ figures, basics }) => {
       if (figures === null || basics === null) return null;
       const { oldestContentReadAt: oldest } = figures.libraries;
-      return oldest === null ? 0 : seconds(basics.now()) - seconds(oldest);
+      return oldest === null ? 0 : Math.max(0, seconds(basics.now()) - seconds(oldest));
     },
   ],
   open_rejects: [

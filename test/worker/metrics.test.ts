@@ -84,6 +84,9 @@ test("moments and ages are those of the database", async () => {
   expect(await worker.metric("simcat_complete_as_of_timestamp_seconds")).toBeCloseTo(view?.s ?? Number.NaN, 2);
   const body = { reasons: [], complete_as_of: expect.any(String), failing_libraries: 0 };
   expect(await worker.readyz()).toMatchObject({ status: 200, body });
+  // The clock was set back (fault 373).
+  await query("UPDATE simcat.library_sync SET content_read_at = now() + interval '1 day'");
+  await expect.poll(() => worker.metric("simcat_oldest_library_read_lag_seconds")).toBe(0);
 });
 
 test("before the first good run its age is infinite and its time is 0", async () => {
