@@ -347,3 +347,14 @@ test("a library that fails or whose removal is held claims nothing of the time o
   expect(await freshness("Gone 0")).toMatchObject([{ complete_as_of: second, last_listed_at: second }]);
   expect(await whole()).toEqual([{ complete_as_of: second, libraries_behind: 9 }]);
 });
+
+test("content of a clock that was ahead from the start is complete as of no known time (fault 374)", async () => {
+  const { database, service, call, setClock, setDatabaseClock } = await organization([fire, water]);
+  await setDatabaseClock("2126-04-11T08:00:00Z");
+  await call(["sync"]);
+  service.always({ library: "Fire" }, status(500));
+  await setClock("2026-03-03T08:00:00Z");
+  await call(["sync"]);
+  const asOf = "SELECT complete_as_of FROM simcat_report.data_complete_as_of";
+  expect(await database.lines(asOf)).toEqual(["NULL"]);
+});

@@ -29,13 +29,14 @@ ORDER BY future.at`;
 
 /**
  * A library with such a read was not read again since. The read was later than the end of the last run before the clock was ahead:
- * the content is as of that time at least.
+ * the content is as of that time at least. Without such a run, it is as of no known time.
  */
 const MOVE_READS = `
-UPDATE simcat.library_sync y SET content_read_at = least(y.content_read_at, before.at),
-  last_success_at = least(y.last_success_at, before.at), settles_at = CASE WHEN y.settles_at <= now() THEN y.settles_at END
+UPDATE simcat.library_sync y SET content_read_at = least(y.content_read_at, before.at, now()),
+  last_success_at = least(y.last_success_at, before.at, now()), settles_at = CASE WHEN y.settles_at <= now() AND before.at IS NOT NULL THEN y.settles_at END,
+  content_as_of = CASE WHEN before.at IS NULL THEN '-infinity' ELSE y.content_as_of END
 FROM (
-  SELECT coalesce(max(finished_at), now()) AS at FROM simcat.sync_runs
+  SELECT max(finished_at) AS at FROM simcat.sync_runs
   WHERE id < (SELECT min(id) FROM simcat.sync_runs WHERE finished_at > now())
 ) AS before
 WHERE greatest(y.content_read_at, y.last_success_at) > now()`;
