@@ -123,7 +123,7 @@ function formatAdvice({ differences, unread, rejected }: VerifyResult): string[]
       by("allow-removals").length - held,
       "the listing has no library of the copy: is it of another organization? If not, simcat sync --allow-removals stores it; simcat sync stores nothing",
     ],
-    [unread.length, "run simcat verify again; simcat check shows whether the service answers"],
+    [unread.length, "simcat check shows whether the service answers; docs/operations.md has a remedy for each code"],
     [rejected.length, "correct the rejected items in the service; simcat status lists those that a run received"],
   ];
   return advice.flatMap(([count, text]) => (count > 0 ? [text] : []));

@@ -314,7 +314,7 @@ describe("a library that differs", () => {
 });
 
 describe("a library that cannot be compared", () => {
-  test("because it cannot be read, is reported, and the others are compared", async () => {
+  test("because it cannot be read, is reported with a remedy, and the others are compared (fault 325)", async () => {
     const sides = await stored([library("o", "a"), library("o", "b")]);
     await sides.query("UPDATE simcat.libraries SET description = 'x' WHERE library_name = 'b'");
     sides.service.always({ library: "a" }, status(500));
@@ -322,7 +322,7 @@ describe("a library that cannot be compared", () => {
     expect(code).toBe(2);
     expect(stdout).toContain("verify: 1 library differs, 1 library could not be read");
     expect(stdout).toContain('  differs    o/b: description: "x" → NULL');
-    expect(stdout).toContain("  unread     o/a: server_error: ");
+    expect(stdout).toMatch(/unread {5}o\/a: server_error: .*\n {2}to do.*\n.*docs\/operations.md has a remedy/);
   });
 
   test("because it was rejected, is reported, the rest is compared; no run received it yet (fault 253)", async () => {
