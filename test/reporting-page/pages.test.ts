@@ -134,6 +134,7 @@ describe("the report", () => {
     ["activity", "No library is stored yet", { ...emptyRows, runs }],
     ["activity", "No library of this owner is stored", { ...emptyRows, runs, complete, owners: ["nobody"] }],
     ["activity", "The only library is not active: no work in the last 30 days", counted({ active: 0, stale: 1 })],
+    ["activity", undefined, counted({ active: 0, unknown: 1, medianDays: null })],
     ["parents", "The only parent has results", { parents: [WITH_RESULTS] }],
     ["parents", "Both parents have results", { parents: [WITH_RESULTS, WITH_RESULTS] }],
     ["age", "Half of the libraries had work within the last day; none is stale: over 90 days", aged(0, 0)],

@@ -26,6 +26,8 @@ ORDER BY at`,
     const { libraries: all, active } = facts.libraries;
     const time = `the last ${ACTIVE_DAYS} days${asFarAsKnown(facts)}`;
     if (all === 0) return whyEmpty(facts);
+    // The section of ages says so.
+    if (facts.libraries.medianDays === null) return null;
     if (all === 1)
       return `The only library is ${active === 1 ? "" : "not "}active: ${active === 1 ? "" : "no "}work in ${time}`;
     return `${formatCount(active)} of ${formatCount(all)} libraries ${active === 1 ? "is" : "are"} active: work in ${time}`;
