@@ -26,7 +26,7 @@ const UNKNOWN_DATE = "not visible to this role";
 const datesOf = (sync: SyncState, { source }: LibraryRows) => (source === "tables" || isSettled(sync) ? sync : null);
 
 function formatBasis({ lastGoodRun, now }: LibraryRows): string {
-  const basis = "Based on the last listing that was read; explain sends no request.";
+  const basis = "Based on the last recorded listing; explain sends no request.";
   if (lastGoodRun === null) return `${basis} No run of all libraries has succeeded yet.`;
   return `${basis} Last good run: ${lastGoodRun.id}, started ${formatMoment(lastGoodRun.startedAt, now)}.`;
 }

@@ -53,8 +53,8 @@ export function formatVerdict(verdict: Verdict, { now, stored, library }: Librar
   if (verdict.kind === "none") return formatNone(verdict, library?.removedAt ?? null, now);
   const until = momentOf(verdict.until, now);
   if (verdict.kind === "unknown")
-    return `It will be read by ${until} at the latest: its date is not settled yet. This role does not see whether a read is due before.`;
-  if (verdict.reason === "unchanged") return `It will be skipped: unchanged and settled; next full read by ${until}.`;
+    return `Its next read is due ${until} at the latest: its date is not settled yet. This role does not see whether a read is due before.`;
+  if (verdict.reason === "unchanged") return `It will be skipped: unchanged and settled; next full read due ${until}.`;
   if (verdict.reason === "backing off") {
     return `It will be skipped for now: its last ${formatCount(stored?.sync?.failures ?? 0)} reads failed; next try ${until}, or at once if its listed date changes or simcat sync --library names it.`;
   }

@@ -193,7 +193,7 @@ describe("explain", () => {
       open_rejects: 0,
     });
     expect((await callCli(["explain", other], environment)).stdout).toMatch(
-      /^ann\/Q1%2FQ2 50%25 done\nIt will be skipped: .*; next full read by \d{4}-.* \(in \d d\)\.\n/,
+      /^ann\/Q1%2FQ2 50%25 done\nIt will be skipped: .*; next full read due \d{4}-.* \(in \d d\)\.\n/,
     );
     asked();
     expect(await runSync(environment)).toBe(0);

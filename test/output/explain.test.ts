@@ -43,8 +43,8 @@ const sentence = (rows: LibraryRows) => lines(rows)[1];
 test("a settled library is explained whole", () => {
   expect(lines(ROWS)).toEqual([
     "ann/Q1%2FQ2",
-    "It will be skipped: unchanged and settled; next full read by 2026-07-05T13:27:54Z (in 4 d).",
-    "Based on the last listing that was read; explain sends no request. Last good run: 12, started 2026-07-01T11:30:00Z (30 min ago).",
+    "It will be skipped: unchanged and settled; next full read due 2026-07-05T13:27:54Z (in 4 d).",
+    "Based on the last recorded listing; explain sends no request. Last good run: 12, started 2026-07-01T11:30:00Z (30 min ago).",
     "",
     'listed date     "2026-07-01T08:58:30Z"',
     'bookmark        "2026-07-01T08:58:30Z"',
@@ -100,7 +100,7 @@ describe("the sentence at the top says", () => {
     const due = Date.parse("2026-07-05T13:27:54.555Z");
     const at = (ms: number) => sentence({ ...ROWS, now: new Date(ms) });
     expect(at(due - 1001)).toBe(
-      "It will be skipped: unchanged and settled; next full read by 2026-07-05T13:27:54Z (in 1 s).",
+      "It will be skipped: unchanged and settled; next full read due 2026-07-05T13:27:54Z (in 1 s).",
     );
     expect(at(due + 1000)).toBe(
       "It will be read by the next run: due for a full read (its last read is older than SIMCAT_FULL_EVERY allows).",
@@ -147,7 +147,7 @@ describe("the sentence at the top says", () => {
     const unknown = { ...ROWS, stored: null, library: null, scenarios: 0 };
     expect(lines({ ...unknown, rejects: { open: 3, resolved: 1, shown: [reject] } }).slice(1)).toEqual([
       "It will not be read: the service lists it, but its entry cannot be stored or requested; see its rejects.",
-      "Based on the last listing that was read; explain sends no request. Last good run: 12, started 2026-07-01T11:30:00Z (30 min ago).",
+      "Based on the last recorded listing; explain sends no request. Last good run: 12, started 2026-07-01T11:30:00Z (30 min ago).",
       "",
       "stored          nothing",
       "rejects         3 open, 1 resolved",
@@ -206,7 +206,7 @@ test("reports failures with the last error, past ones as past; no text can act o
 
 test("reports that no run has succeeded yet", () => {
   expect(lines({ ...ROWS, lastGoodRun: null })[2]).toBe(
-    "Based on the last listing that was read; explain sends no request. No run of all libraries has succeeded yet.",
+    "Based on the last recorded listing; explain sends no request. No run of all libraries has succeeded yet.",
   );
 });
 
@@ -223,7 +223,7 @@ test("for a reader, who does not see suspect reads, an unsettled library is read
   expect(verdict).toEqual({
     next_run: "unknown",
     reason: "settling",
-    text: `It will be read by ${due}: its date is not settled yet. This role does not see whether a read is due before.`,
+    text: `Its next read is due ${due}: its date is not settled yet. This role does not see whether a read is due before.`,
   });
   const text = formatExplanation(rows, WEEK);
   expect(text).toContain(`settled         no: its window ends 2026-07-01T12:01:31Z (in 1 min); next read due ${due}\n`);
