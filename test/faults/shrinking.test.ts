@@ -69,7 +69,6 @@ test("a list of ten that shrinks over the limit marks nothing until a second rea
   const held = ["10 to 0", "10 to 10 others", "10 to 6", "20 to 13"];
   expect(libraryLogLines(first)).toEqual(held.map((name) => `alice/${name} scenario_removals_held`));
   expect(first.stdout).toContain("the list lost 10 of 10 scenarios at once");
-  // They neither fail nor have rejects.
   expect((await made.call(["status"])).stdout).toContain("next: run simcat sync: some libraries owe a second read");
 
   expect((await made.call(["sync"])).code).toBe(0);

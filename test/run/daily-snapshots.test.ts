@@ -355,6 +355,5 @@ test("content of a clock that was ahead from the start is complete as of no know
   service.always({ library: "Fire" }, status(500));
   await setClock("2026-03-03T08:00:00Z");
   await call(["sync"]);
-  const asOf = "SELECT complete_as_of FROM simcat_report.data_complete_as_of";
-  expect(await database.lines(asOf)).toEqual(["NULL"]);
+  expect(await database.lines("SELECT complete_as_of FROM simcat_report.data_complete_as_of")).toEqual(["NULL"]);
 });

@@ -29,7 +29,7 @@ small, .soft, footer { color: var(--soft); font-size: .875rem } nav { margin-top
 section, figure { min-width: 0; margin: 0 } .wide { grid-column: 1 / -1 }
 @media (min-width: 50rem) { .sections, .panels { grid-template-columns: repeat(2, minmax(0, 1fr)) } }
 .items { margin: .4rem 0; padding: 0; list-style: none } .items li { padding: .3rem 0; border-bottom: 1px solid var(--line) }
-.items .nowrap, .legend .nowrap { white-space: normal } .items li > p { margin: .1rem 0 0; padding-left: 1.1rem; color: var(--soft); font-size: .875rem }
+.items .nowrap, .legend .nowrap, details .nowrap, details td time { white-space: normal } .items li > p { margin: .1rem 0 0; padding-left: 1.1rem; color: var(--soft); font-size: .875rem }
 .state-ok { color: var(--ok); fill: var(--ok) } .state-partial { color: var(--partial); fill: var(--partial) }
 .state-held { color: var(--held); fill: var(--held) } .state-failed { color: var(--failed); fill: var(--failed) }
 .state-neutral { color: var(--neutral); fill: var(--neutral) } .state-running { color: var(--running); fill: var(--running) }
