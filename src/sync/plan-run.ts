@@ -5,7 +5,7 @@ import type { ListingChanges, Removals } from "../db/store/save-listing.ts";
 import { countListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { keyText } from "../key.ts";
-import type { LibraryKey, Listing } from "../model.ts";
+import type { LibraryKey, Listing, Reject } from "../model.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { isInSlice } from "../slice.ts";
 import { assertKnown } from "./assert-known.ts";
@@ -38,7 +38,8 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   /** When the listing's last byte arrived, in database ms. */
   const listedAt = clock.now();
   const selection = await assertKnown(request.selection, { listing: listed, pool, source: "tables" }, signal);
-  const listing = slice ? { ...listed, rejects: [] } : listed;
+  const isRejectHere = ({ key }: Reject) => !slice || (key !== null && listed.libraries.find(key) !== undefined);
+  const listing = { ...listed, rejects: listed.rejects.filter(isRejectHere) };
 
   const now = clock.at(listing.startedAt);
   /** The listing shows nothing of this time or later, in database ms. */
@@ -54,9 +55,8 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
     const planner = createPlanner(listing.libraries, parseStored, context, selection);
     if (connection !== null) await streamStored(connection, planner.addStored, "tables", slice);
     const plan = planner.finish();
-    const isJudged = connection !== null && !slice;
     /** Open rejects of earlier listings. */
-    const openRejects = isJudged ? await countListingRejects(connection, blindSince) : { open: 0, later: 0 };
+    const openRejects = connection ? await countListingRejects(connection, blindSince) : { open: 0, later: 0 };
     const decision = await checkRemovals(connection, settings, { ...request, selection }, { listing, plan });
     return { plan, openRejects, ...decision };
   };
@@ -143,9 +143,9 @@ function countOthers({ gone, cameBack }: RemovalNumbers, missing: readonly Libra
 /** What the listing changes, also out of scope, except that only libraries in scope are restored. */
 export function toListingChanges(planned: PlannedRun): ListingChanges {
   const { listing, listedAt, blindSince, plan, openRejects, verdict } = planned;
-  const { libraries, rejects, incomplete } = listing;
-  // A listing that may lack entries proves nothing by what it lacks, but the entries that it has are good.
-  const isTrusted = incomplete === null && !(verdict.kind === "held" && verdict.rule === "empty_listing");
+  const { libraries, rejects } = listing;
+  // A listing that may lack entries, or a slice of one, proves nothing by what it lacks, but the entries that it has are good.
+  const isTrusted = verdict.kind === "pass" || (verdict.kind === "held" && verdict.rule !== "empty_listing");
   const isGoodEntry = (key: LibraryKey) => {
     const index = libraries.find(key);
     return index !== undefined && libraries.at(index).source !== null;

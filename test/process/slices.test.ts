@@ -3,7 +3,7 @@ import { isInSlice, type Slice } from "../../src/slice.ts";
 import { told } from "../postgres/told.ts";
 import { callCli } from "../support/call-cli.ts";
 import { type Fixture, fixture, serve, syncedFixture } from "../support/fixture.ts";
-import { library, numbered } from "../support/organization.ts";
+import { library, NEWER, numbered } from "../support/organization.ts";
 import { rowVersions } from "../support/row-versions.ts";
 import { gateAfter, gateBeforeMetadata } from "./gate.ts";
 import { serviceRows, storedRows } from "./service-rows.ts";
@@ -131,6 +131,20 @@ test("the successors of a stopped slice wait for its lease, abandon its run alon
   expect(await rowVersions(query, ["leases"])).toEqual(before);
   expect(await storedRows(query)).toEqual(serviceRows(service.organization));
   expect((await call(["verify"])).code).toBe(0);
+});
+
+test("a slice keeps and ends the rejects of its own list entries (fault 365)", async () => {
+  const { call, lines, service } = await fixture(libraries(8));
+  const [own] = keysIn({ index: 1, count: 2 }, 8);
+  const entry = `{"libraryName":"${own?.name}","uploadUser":"${own?.owner}","lastModified":"${NEWER}"}`;
+  const run = async (slice: string) => (await call(["sync", "--slice", slice], RATE)).code;
+  const open = "SELECT count(*) FROM simcat.rejects WHERE resolved_at IS NULL";
+
+  service.put(library("contradicts", "it", { source: { entry } }));
+  expect([await run("1/2"), await run("2/2"), await lines(open)]).toEqual([2, 0, ["2"]]);
+  service.remove("contradicts", "it");
+  expect([await run("2/2"), await lines(open)]).toEqual([0, ["2"]]);
+  expect([await run("1/2"), await lines(open)]).toEqual([0, ["0"]]);
 });
 
 const EXPECTED = "such as 3/8, or auto/8 in an Indexed Job of Kubernetes";
