@@ -20,7 +20,7 @@ export const { readSnapshot } = await load<typeof import("../src/db/transaction.
 export const { streamStored } =
   await load<typeof import("../src/db/read/stored-libraries.ts")>("db/read/stored-libraries.js");
 export const { openService } = await load<typeof import("../src/service/client.ts")>("service/client.js");
-export const { hashContent } = await load<typeof import("../src/sync/read-libraries.ts")>("sync/read-libraries.js");
+export const { hashContent } = await load<typeof import("../src/sync/copy-libraries.ts")>("sync/copy-libraries.js");
 export const { buildLibraryContent } = await load<typeof import("../src/sync/rules/library-content.ts")>(
   "sync/rules/library-content.js",
 );

@@ -158,13 +158,17 @@ export interface ScenarioSink {
   sources(ids: readonly ScenarioId[]): Promise<ReadonlyMap<ScenarioId, string>>;
   /** Takes back a scenario that a later item contradicted. */
   remove(id: ScenarioId): Promise<void>;
+  /** All scenarios that were added and not taken back. */
+  finish(): Promise<ScenarioSet>;
 }
 
-/** The content of one library as received, without its scenarios, which were added to the sink. */
+/** The content of one library as received. */
 export interface ReceivedContent {
   /** Null when the object was rejected (then `rejects` says why). */
   readonly metadata: Metadata | null;
   readonly rejects: readonly Reject[];
+  /** What the sink returned. */
+  readonly scenarios: ScenarioSet;
   /** The number of items in the scenario list, rejected ones included. */
   readonly items: number;
   /** How many of those items have the field, null or not. */
@@ -268,8 +272,6 @@ export interface LibraryContent {
 
 /** One library's scenarios, while they are received and until they are stored. */
 export interface ScenarioBuffer extends ScenarioSink {
-  /** All scenarios that were added and not taken back. */
-  finish(): Promise<ScenarioSet>;
   /** Frees the memory or the staging rows that the set occupies. */
   free(): Promise<void>;
 }

@@ -17,6 +17,7 @@ const DISCARD = {
   add: async () => {},
   sources: async () => new Map(),
   remove: async () => {},
+  finish: async () => ({ kind: "memory", scenarios: [], count: 0 }) as const,
 };
 
 export const extract: Bench = {

@@ -38,19 +38,19 @@ function collectInto(scenarios: Scenario[]) {
     },
     sources: async () => new Map(),
     remove: async () => {},
+    finish: async () => ({ kind: "memory", scenarios, count: scenarios.length }) as const,
   };
 }
 
 /** What a run's reader would yield, given the stored state. */
 export function outcomeOf(
-  { listed, received, readAt, scenarios }: ReadLibrary,
+  { listed, received, readAt }: ReadLibrary,
   stored: StoredLibrary | null,
   listedAt: number,
 ): ReadOutcome {
   const contentHash = hashContent(listed, received, "UTC");
   const facts = { listedAt, readAt, contentHash, hashesTrustedSince: null, mayBeOther: false };
   const action = { listed, stored, reason: "forced" } as const;
-  const set = { kind: "memory", scenarios, count: scenarios.length } as const;
-  const buffer = { ...collectInto([]), finish: async () => set, free: async () => {} };
-  return { kind: "read", action, content: buildLibraryContent(action, received, set, facts), buffer };
+  const buffer = { ...collectInto([]), free: async () => {} };
+  return { kind: "read", action, content: buildLibraryContent(action, received, facts), buffer };
 }

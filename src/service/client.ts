@@ -29,6 +29,7 @@ export const DISCARD: ScenarioSink = {
   add: async () => {},
   sources: async () => new Map(),
   remove: async () => {},
+  finish: async () => ({ kind: "memory", scenarios: [], count: 0 }),
 };
 
 export interface ServiceOptions extends HttpOptions {
@@ -105,6 +106,7 @@ async function readContent(
   return {
     metadata: metadata.value.metadata,
     rejects: [...metadata.value.rejects, ...list.rejects, ...paged].map(masked),
+    scenarios: list.scenarios,
     items: list.items,
     present: list.present,
     // With the length of one, so that moving a byte between the bodies changes the digest.

@@ -6,7 +6,6 @@ import { leaseOf } from "../db/lease-names.ts";
 import { deleteRun, finishRun, insertRun, isGood, readSyncCounts, readUnfinishedBackfill } from "../db/runs.ts";
 import { moveBack } from "../db/store/move-back.ts";
 import { createListingWriter } from "../db/store/save-listing.ts";
-import { saveOutcomes } from "../db/store/save-outcomes.ts";
 import { saveSnapshot } from "../db/store/save-snapshot.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { LostLeaseError, toError, UsageError } from "../errors.ts";
@@ -15,9 +14,8 @@ import type { Listing, WriteOutcome } from "../model.ts";
 import { createValueParsers } from "../parse-values.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { HOUR_MS } from "../units.ts";
+import { copyLibraries } from "./copy-libraries.ts";
 import { planRun, toListingChanges } from "./plan-run.ts";
-import { readLibraries } from "./read-libraries.ts";
-import { guardScenarios, type ScenarioFacts } from "./rules/guard.ts";
 import { isEverything } from "./rules/selection.ts";
 import { outcomeOfError, type RunOutcome, RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
@@ -80,7 +78,7 @@ function createRunStarter({ clock, settings, version }: RunTools, request: RunRe
 }
 
 async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
-  const { totals, onEvent, settings, request, lease, mask } = run;
+  const { totals, onEvent, request, lease, mask } = run;
   const startedEvent = { kind: "started", id: run.id, run: request.kind } as const;
   const isWhole = isEverything(request.selection);
   if (isWhole) onEvent(startedEvent);
@@ -113,14 +111,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const unrecorded = await writer.saveListing(toListingChanges(planned));
   if (unrecorded !== null) totals.add({ kind: "unrecorded", key: null, message: unrecorded });
 
-  const stop = new AbortController();
-  const outcomes = readLibraries(run, planned, writer.failed(), stop, signal);
-  const { maxRemoved } = settings;
-  const { allowRemovals: allowed } = request;
-  const guard = (numbers: Omit<ScenarioFacts, "maxRemoved" | "allowed">) =>
-    guardScenarios({ ...numbers, maxRemoved, allowed });
-  const context = { runId: run.id, parsers: run.parsers, guard };
-  for await (const outcome of saveOutcomes(outcomes, { lease, mask, context }, stop)) {
+  for await (const outcome of copyLibraries(run, planned, writer.failed(), signal)) {
     totals.add(outcome);
     emitOutcome(run, outcome);
   }

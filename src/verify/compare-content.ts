@@ -11,6 +11,7 @@ import {
 } from "../db/read/compare-rows.ts";
 import type { BoundStatement } from "../db/statement.ts";
 import type { LibraryKey, ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
+import { DISCARD } from "../service/client.ts";
 
 /** How the rows of a library differ from its content; `kind` and `columns` are those of its own row. */
 export type ContentDifference = ReturnType<typeof toDifference>;
@@ -58,6 +59,7 @@ export function compareContent(stored: StoredRows, listed: ListedLibrary) {
       for (const all of [seen, differing, differingTexts]) all.delete(id);
       waiting = waiting.filter((one) => one.id !== id);
     },
+    finish: DISCARD.finish,
   };
   /** Returns how the rows differ, null if they do not, and how many scenarios were compared. */
   const finish = async ({ metadata, rejects }: ReceivedContent) => {

@@ -11,7 +11,7 @@ import type { LibraryFailure, LibraryKey, ListedLibrary, ReceivedContent, Stored
 import type { Selection } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import { assertKnown } from "../sync/assert-known.ts";
-import { hashContent } from "../sync/read-libraries.ts";
+import { hashContent } from "../sync/copy-libraries.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { MIN_TOTAL_LOSS } from "../sync/rules/guard.ts";
 import { selectorOf } from "../sync/rules/selection.ts";

@@ -69,6 +69,12 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
     ["a partial read marks the scenarios it lacks", "missing === 0 || library.isPartial", "missing === 0"],
     ["a cached list confirms what an earlier one lacked", "library.suspectReads > 0", "library.suspectReads < 0"],
     ["the count of scenarios includes those marked as removed", "scenarios - removed,", "scenarios,"],
+    ["a new scenario without fields is no change", "(s.old).owner IS NULL OR (s.old).removed_at", "(s.old).removed_at"],
+    ["a returning scenario stays removed", 'STORED, "changed_at", "removed_at"', 'STORED, "changed_at"'],
+    ["history is not written", "matched d WHERE d.is_read AND d.changed AND NOT d.is_new", "matched d WHERE false"],
+    ["a parent that turns 0 makes a version", "NULL_FOR_ZERO.includes(field) ?", "SCENARIO_VERSIONED.length === 0 ?"],
+    ["the count of results ignores scenarios that a read lacks", "is_live AND is_old_result END", "false END"],
+    ["absences of the same run confirm a loss", "\n      AND a.run_id <> $run_id::int8)", ")", "postgres/commit"],
   ],
   "src/sync/rules/guard.ts": [
     ["a shrunk list is accepted immediately", '? "withhold" : "mark"', '? "mark" : "mark"'],
@@ -104,14 +110,6 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       "postgres/leases",
     ],
   ],
-  "src/db/store/scenario-statements.ts": [
-    ["a new scenario without fields is no change", "(s.old).owner IS NULL OR (s.old).removed_at", "(s.old).removed_at"],
-    ["a returning scenario stays removed", 'STORED, "changed_at", "removed_at"', 'STORED, "changed_at"'],
-    ["history is not written", "matched d WHERE d.is_read AND d.changed AND NOT d.is_new", "matched d WHERE false"],
-    ["a parent that turns 0 makes a version", "NULL_FOR_ZERO.includes(field) ?", "SCENARIO_VERSIONED.length === 0 ?"],
-    ["the count of results ignores scenarios that a read lacks", "is_live AND is_old_result END", "false END"],
-    ["absences of the same run confirm a loss", "\n      AND a.run_id <> $run_id::int8)", ")", "postgres/commit"],
-  ],
   "src/service/wire/wire-scenarios.ts": [
     ["ids are rounded", "Number.isSafeInteger(number) ? number : value", "number"],
     ["a repeated item is accepted, whatever its content", "(first === undefined || jsonEqual(first, source))", "true"],
@@ -139,7 +137,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
   "src/sync/find-drift.ts": [
     ["a lost field is drift, whatever other libraries have", 'return { testimony: "has", of }', 'testimony = "lacks"'],
   ],
-  "src/sync/read-libraries.ts": [
+  "src/sync/copy-libraries.ts": [
     ["another library's answers are accepted", "if (other) throw mismatched(key, other);", ""],
     ["a success does not reset the circuit breaker", "breaker.reset();\n      hasRead", "hasRead", "faults/outage"],
   ],

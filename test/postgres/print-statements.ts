@@ -3,7 +3,7 @@ import { COMPARE } from "../../src/db/read/compare-rows.ts";
 import type { BoundStatement, StatementParameters } from "../../src/db/statement.ts";
 import { MERGE_LIBRARIES } from "../../src/db/store/save-libraries.ts";
 import { REMOVE_LIBRARIES, RESTORE_LIBRARIES } from "../../src/db/store/save-listing.ts";
-import { MARK_MISSING, MERGE_SCENARIOS } from "../../src/db/store/scenario-statements.ts";
+import { MARK_MISSING, MERGE_SCENARIOS } from "../../src/db/store/save-scenarios.ts";
 
 /** Statements about scenarios are printed as for a batch of libraries; a staged list differs only in its source. */
 const STATEMENTS: Readonly<Record<string, (parameters: StatementParameters) => BoundStatement>> = {

@@ -74,7 +74,7 @@ it("a library's content that is unavailable aborts the other request when one ha
 describe("an error of the sink", () => {
   const failure = Object.assign(new Error("the database is gone"), { code: "ECONNRESET" });
 
-  it.each(["restart", "add"])("on %s is passed on unchanged and not retried", async (call) => {
+  it.each(["restart", "add", "finish"])("on %s is passed on unchanged and not retried", async (call) => {
     const server = await serveWell();
     const sink = { ...collect(), [call]: () => Promise.reject(failure) };
     const service = open(server.url);

@@ -109,6 +109,7 @@ export function collect(): CollectingSink {
     async remove(id) {
       scenarios.delete(id);
     },
+    finish: async () => ({ kind: "memory", scenarios: [...scenarios.values()], count: scenarios.size }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hashVersion } from "../../src/sync/read-libraries.ts";
+import { hashVersion } from "../../src/sync/copy-libraries.ts";
 
 const FIELDS = ["libraries.description text", "libraries.metadata jsonb", "scenarios.parent_id int8"];
 

@@ -119,7 +119,8 @@ export async function readScenarioList(body: ByteSource, key: LibraryKey, sink: 
   }
   splitter.end();
   check.finish();
-  return { hash, rejects, items: check.items(), accepted, present };
+  signal.throwIfAborted();
+  return { hash, rejects, items: check.items(), accepted, present, scenarios: await sink.finish() };
 }
 
 /** A scenario that cannot be stored. Its id is null if it cannot be read. */

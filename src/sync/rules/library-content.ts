@@ -1,4 +1,4 @@
-import type { LibraryContent, LibraryKey, Metadata, ReadAction, ReceivedContent, ScenarioSet } from "../../model.ts";
+import type { LibraryContent, LibraryKey, Metadata, ReadAction, ReceivedContent } from "../../model.ts";
 import { CACHE_MARGIN_MS, isSettled, isSuspect, seenAtForStore, windowEnd } from "./settle.ts";
 
 interface ContentFacts {
@@ -20,7 +20,6 @@ interface ContentFacts {
 export function buildLibraryContent(
   action: ReadAction,
   received: ReceivedContent,
-  scenarios: ScenarioSet,
   facts: ContentFacts,
 ): LibraryContent {
   const { listed, stored } = action;
@@ -39,7 +38,7 @@ export function buildLibraryContent(
     isSame: isHashTrusted && !isPartial && stored?.state === "live" && sync?.contentHash === contentHash,
     listed,
     metadata: received.metadata,
-    scenarios,
+    scenarios: received.scenarios,
     rejects: received.rejects,
     isPartial,
     before: sync,

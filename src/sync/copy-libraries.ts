@@ -4,6 +4,8 @@ import { concurrently } from "../async.ts";
 import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import { COLUMN_SIGNATURE } from "../db/store/columns.ts";
 import { RefusedRows, refusedByDatabase } from "../db/store/refused-rows.ts";
+import { saveOutcomes } from "../db/store/save-outcomes.ts";
+import type { SaveContext } from "../db/store/save-scenarios.ts";
 import { createScenarioBuffers } from "../db/store/scenario-buffer.ts";
 import { ContentError, SourceUnavailableError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
@@ -12,16 +14,27 @@ import { DISCARD } from "../service/client.ts";
 import { createDriftFinder } from "./find-drift.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { DRIFT_ADVICE, lacksFields } from "./rules/drift.ts";
+import { guardScenarios } from "./rules/guard.ts";
 import { buildLibraryContent, findOtherListed, isSilent, mayBeOther } from "./rules/library-content.ts";
 import { hasFailed } from "./rules/settle.ts";
 import type { Run } from "./run-types.ts";
 
 /**
- * Reads the content of the planned libraries, `concurrency` at once, and yields the outcome of each. Libraries that the database
- * already refused in this run are yielded first, as failures, and are not read. `stop` ends the reading, also for the caller.
- * @throws what ended the run, after the requests in flight have ended and everything that was read is yielded
+ * Reads the content of the planned libraries, `concurrency` at once, stores it, and yields what became of each. The libraries that
+ * have already failed in this run are not read.
+ * @throws what ended the run, after the requests in flight have ended and everything that was read is stored
  */
-export async function* readLibraries(
+export function copyLibraries(run: Run, planned: PlannedRun, failed: readonly FailedLibrary[], signal: AbortSignal) {
+  const { lease, mask, parsers, id: runId, settings, request } = run;
+  const stop = new AbortController();
+  const outcomes = readLibraries(run, planned, failed, stop, signal);
+  const limits = { maxRemoved: settings.maxRemoved, allowed: request.allowRemovals };
+  const context: SaveContext = { runId, parsers, guard: (numbers) => guardScenarios({ ...numbers, ...limits }) };
+  return saveOutcomes(outcomes, { lease, mask, context }, stop);
+}
+
+/** Yields the outcome of each library, first those that have already failed. `stop` ends the reading, also for the writer. */
+async function* readLibraries(
   run: Run,
   planned: PlannedRun,
   alreadyFailed: readonly FailedLibrary[],
@@ -99,7 +112,7 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
         ...{ listedAt, readAt, contentHash, hashesTrustedSince },
         mayBeOther: metadata !== null && mayBeOther(metadata, key, isListed),
       };
-      const content = buildLibraryContent(action, received, await buffer.finish(), facts);
+      const content = buildLibraryContent(action, received, facts);
       // Most reads have every field, and no stored value is lost if nothing is overwritten.
       const mayLose = action.stored !== null && action.stored.state !== "listed" && !content.isSame;
       const lost = mayLose && lacksFields(received) ? await findDrift(content, received, signal) : null;
