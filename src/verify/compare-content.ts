@@ -1,20 +1,6 @@
-import {
-  type DifferenceKind,
-  differentLibrary,
-  differentScenarios,
-  findDifferences,
-  MAX_EXAMPLES,
-  type RowDifference,
-  readScenarioSources,
-  type StoredRows,
-  unlistedScenarios,
-} from "../db/read/compare-rows.ts";
-import type { BoundStatement } from "../db/statement.ts";
-import type { LibraryKey, ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
+import { findDifferences, type RowDifference, readScenarioSources, type StoredRows } from "../db/read/compare-rows.ts";
+import type { ListedLibrary, ReceivedContent, Scenario, ScenarioId, ScenarioSink } from "../model.ts";
 import { DISCARD } from "../service/client.ts";
-
-/** How the rows of a library differ from its content; `kind` and `columns` are those of its own row. */
-export type ContentDifference = ReturnType<typeof toDifference>;
 
 /** Characters of the items that differ from their rows which are kept, in case that the list repeats them. */
 const KEPT_CHARS = 2 ** 20;
@@ -28,8 +14,8 @@ export function compareContent(stored: StoredRows, listed: ListedLibrary) {
   const differingTexts = new Map<ScenarioId, string>();
   let keptChars = 0;
   /** Returns how the library's own row differs. */
-  const compare = async (...more: readonly BoundStatement[]) => {
-    const found = await findDifferences(stored, [differentScenarios(stored, waiting), ...more]);
+  const compare = async (end?: Parameters<typeof findDifferences>[2]) => {
+    const found = await findDifferences(stored, waiting, end);
     for (const one of found) if (one.id !== null) differing.set(one.id, one);
     for (const { id, source } of waiting) {
       if (!differing.has(id) || keptChars >= KEPT_CHARS) continue;
@@ -61,27 +47,13 @@ export function compareContent(stored: StoredRows, listed: ListedLibrary) {
     },
     finish: DISCARD.finish,
   };
-  /** Returns how the rows differ, null if they do not, and how many scenarios were compared. */
+  /** Returns how the rows differ, null if they do not, and how many scenarios were compared. `kind` and `columns` are of its own row. */
   const finish = async ({ metadata, rejects }: ReceivedContent) => {
     // The row of an item that could not be read stays, so its absence from the good ones means nothing.
     const isWhole = rejects.every(({ kind }) => kind !== "scenario");
-    const unlisted = isWhole ? [unlistedScenarios(stored, seen)] : [];
-    const { kind, columns } = await compare(differentLibrary(stored, { listed, metadata }), ...unlisted);
+    const { kind, columns } = await compare({ library: { listed, metadata }, listed: isWhole ? seen : null });
     const agrees = kind === "content" && columns.length === 0 && differing.size === 0;
-    const difference = agrees ? null : toDifference(listed.key, kind, columns, differing.values());
-    return { difference, compared: seen.size };
+    return { difference: agrees ? null : { kind, columns, scenarios: [...differing.values()] }, compared: seen.size };
   };
   return { sink, finish };
-}
-
-/** Counts the scenarios by kind and keeps the first ones as examples. */
-export function toDifference(
-  key: LibraryKey,
-  kind: DifferenceKind,
-  columns: RowDifference["columns"] = [],
-  scenarios: Iterable<RowDifference> = [],
-) {
-  const counts = { missing: 0, removed: 0, unlisted: 0, content: 0 };
-  const examples = [...scenarios].filter((one) => ++counts[one.kind] <= MAX_EXAMPLES);
-  return { key, kind, columns, counts, examples };
 }

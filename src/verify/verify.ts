@@ -1,8 +1,9 @@
+import { ascending } from "d3-array";
 import { concurrently } from "../async.ts";
 import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
 import { readNow } from "../db/clock.ts";
 import type { Connection } from "../db/connect.ts";
-import type { DifferenceKind, StoredRows } from "../db/read/compare-rows.ts";
+import { type DifferenceKind, MAX_EXAMPLES, type RowDifference, type StoredRows } from "../db/read/compare-rows.ts";
 import { streamStored } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { ContentError, DatabaseError, SimcatError } from "../errors.ts";
@@ -17,7 +18,7 @@ import { MIN_TOTAL_LOSS } from "../sync/rules/guard.ts";
 import { selectorOf } from "../sync/rules/selection.ts";
 import { CACHE_MARGIN_MS, hasFailed, isBackingOff, withSeenAt } from "../sync/rules/settle.ts";
 import type { RunEvent, RunSettings } from "../sync/run-types.ts";
-import { type ContentDifference, compareContent, toDifference } from "./compare-content.ts";
+import { compareContent } from "./compare-content.ts";
 
 interface CompareTools extends Pick<StoredRows, "pool" | "source" | "parsers"> {
   readonly service: Service;
@@ -25,16 +26,12 @@ interface CompareTools extends Pick<StoredRows, "pool" | "source" | "parsers"> {
   readonly onEvent: (event: RunEvent) => void;
 }
 
-export interface LibraryDifference extends ContentDifference {
-  /**
-   * The command that resolves it. `sync`: the next sync, which reads the library or would mark it as removed. `later`: a later sync, because
-   * the library settles or backs off. `backfill`: only a backfill that compares every row. `allow-removals`: a guard holds it.
-   */
-  readonly remedy: Remedy;
-  /** For an unlisted library whose removal a guard holds: since when. Otherwise null. */
-  readonly removalHeldAt: Date | null;
-}
+export type LibraryDifference = ReturnType<typeof toDifference>;
 
+/**
+ * The command that resolves a difference. `sync`: the next sync, which reads the library or would mark it as removed. `later`: a later
+ * sync, because the library settles or backs off. `backfill`: only a backfill that compares every row. `allow-removals`: a guard holds it.
+ */
 type Remedy = "sync" | "later" | "backfill" | "allow-removals";
 
 export type VerifyResult = Awaited<ReturnType<typeof verifyStored>>;
@@ -80,29 +77,41 @@ export async function verifyStored(tools: CompareTools, asked: Selection, signal
       if (signal.aborted || !(error instanceof SimcatError) || error instanceof DatabaseError) throw error;
       // The first look may have taken an hour.
       const unconfirmed = `not confirmed by a second look: ${error.message}`;
-      const incomplete = findings.incomplete === null ? unconfirmed : `${findings.incomplete}; ${unconfirmed}`;
-      findings = { ...findings, incomplete };
+      findings = { ...findings, incomplete: [findings.incomplete ?? [], unconfirmed].flat().join("; ") };
     }
   }
   const { differences, unread, rejected, incomplete } = findings;
-  for (const found of [differences, unread, rejected]) found.sort(byLabel);
+  for (const found of [differences, unread, rejected]) found.sort((a, b) => ascending(labelOf(a), labelOf(b)));
   const agrees = differences.length + unread.length + rejected.length === 0 && incomplete === null;
   return { ...findings, agrees, passing, durationMs: Math.round(performance.now() - startedAt) };
 }
 
 type Keyed = { readonly key: LibraryKey | null };
 
-/** The empty text for an entry without a readable key. */
+/** An entry without a readable key is first. */
 const labelOf = ({ key }: Keyed) => (key === null ? "" : formatKey(key));
-const byLabel = (a: Keyed, b: Keyed) => (labelOf(a) < labelOf(b) ? -1 : Number(labelOf(a) > labelOf(b)));
+
+interface FoundRows extends Pick<RowDifference, "kind"> {
+  readonly columns?: RowDifference["columns"];
+  readonly scenarios?: readonly RowDifference[];
+}
+
+/** Counts the scenarios by kind and keeps the first ones as examples. `heldAt`: since when a guard holds the library's removal. */
+function toDifference(key: LibraryKey, found: FoundRows, remedy: Remedy, heldAt: number | null = null) {
+  const { kind, columns = [], scenarios = [] } = found;
+  const counts = { missing: 0, removed: 0, unlisted: 0, content: 0 };
+  const examples = scenarios.filter((one) => ++counts[one.kind] <= MAX_EXAMPLES);
+  return { key, kind, columns, counts, examples, remedy, removalHeldAt: heldAt === null ? null : new Date(heldAt) };
+}
 
 /** Reads the service first: a run between the two reads then stores what was listed, or something newer. */
 async function readSides({ service, pool, source }: CompareTools, signal: AbortSignal) {
   const listing = await service.listLibraries(signal);
   const read = async (connection: Connection) => {
     const stored = new Map<string, StoredLibrary>();
-    const add = (library: StoredLibrary) => stored.set(keyText(library.key), library);
-    await streamStored(connection, (library) => add(source === "views" ? withSeenAt(library) : library), source);
+    const add = (library: StoredLibrary) =>
+      stored.set(keyText(library.key), source === "views" ? withSeenAt(library) : library);
+    await streamStored(connection, add, source);
     return { listing, stored, now: (await readNow(connection)).getTime() };
   };
   return readSnapshot(pool, "reading what is stored", read, signal);
@@ -138,11 +147,7 @@ async function compareSides(
   /** A sync takes it for another organization's listing, and stores and marks nothing. */
   const isForeign = listing.libraries.length > 0 && !isShared;
   const addOneSided = (key: LibraryKey, kind: DifferenceKind, remedy: Remedy, heldAt: number | null = null) =>
-    differences.push({
-      ...toDifference(key, kind),
-      remedy: isForeign ? "allow-removals" : remedy,
-      removalHeldAt: heldAt === null ? null : new Date(heldAt),
-    });
+    differences.push(toDifference(key, { kind }, isForeign ? "allow-removals" : remedy, heldAt));
   /** The cache that answered knows no later event. */
   const isUnseen = (at: number) => listing.cachedMs > 0 && at >= now - listing.cachedMs - CACHE_MARGIN_MS;
   const both: [ListedLibrary, StoredLibrary][] = [];
@@ -173,8 +178,7 @@ async function compareSides(
     const { compared, difference } = await finish(read);
     scenarios += compared;
     cachedMs = Math.max(cachedMs, read.cachedMs);
-    if (difference !== null)
-      differences.push({ ...difference, remedy: remedyFor(listed, row, read, now, tools), removalHeldAt: null });
+    if (difference !== null) differences.push(toDifference(key, difference, remedyFor(listed, row, read, now, tools)));
     const [first] = read.rejects;
     if (difference === null && first === undefined && listed.source !== null) agreeing += 1;
     if (first !== undefined) rejected.push({ key, count: read.rejects.length, reason: first.reason });

@@ -3,7 +3,7 @@ import type { LibraryKey, Scenario, ScenarioId } from "../../model.ts";
 import type { TextParsers } from "../../parse-values.ts";
 import type { Connection, Pool } from "../connect.ts";
 import type { LibraryAnswers } from "../content-fields.ts";
-import { type BoundStatement, int8Array, statement } from "../statement.ts";
+import { int8Array, statement } from "../statement.ts";
 import {
   libraryColumns,
   namesOf,
@@ -81,9 +81,17 @@ WHERE s.owner IS NULL OR s.removed_at IS NOT NULL
 ORDER BY r.ord`);
 }
 
+/** Finds the live scenarios that a list lacks. A set operation, because the planner never turns it into a nested loop. */
+const unlistedStatement = (source: ReadSource) =>
+  statement(`SELECT id, 'unlisted' AS kind, '[]'::jsonb AS columns FROM (
+  SELECT scenario_id AS id FROM ${STORED_ROWS[source].scenarios} s
+  WHERE owner = $owner AND library_name = $library_name AND removed_at IS NULL
+  EXCEPT SELECT unnest($ids::int8[])) AS unlisted ORDER BY id`);
+
 const compareStatements = (source: ReadSource) => ({
   libraries: compareStatement(source, "libraries", libraryColumns),
   scenarios: compareStatement(source, "scenarios", scenarioColumns),
+  unlisted: unlistedStatement(source),
 });
 export const COMPARE = { tables: compareStatements("tables"), views: compareStatements("views") };
 
@@ -96,8 +104,20 @@ export interface StoredRows {
   readonly signal: AbortSignal;
 }
 
-/** Runs the statements of the functions below on one snapshot. */
-export async function findDifferences({ pool, signal }: StoredRows, statements: readonly BoundStatement[]) {
+/**
+ * Finds the rows that differ from these scenarios. After the last ones also the library's own row, if it differs from the list entry and
+ * the metadata, and the scenarios that are not listed, unless `listed` is null. All are read on one snapshot.
+ */
+export async function findDifferences(
+  { pool, source, parsers, key, signal }: StoredRows,
+  scenarios: readonly Scenario[],
+  end?: { readonly library: LibraryAnswers; readonly listed: Iterable<ScenarioId> | null },
+) {
+  const compare = COMPARE[source];
+  const of = { owner: key.owner, library_name: key.name };
+  const statements = [compare.scenarios({ ...toArrays(scenarioColumns, scenarios, parsers), ...of })];
+  if (end) statements.push(compare.libraries(toArrays(libraryColumns, [end.library], parsers)));
+  if (end?.listed) statements.push(compare.unlisted({ ids: int8Array([...end.listed]), ...of }));
   const read = async (connection: Connection) => {
     const found: RowDifference[] = [];
     for (const one of statements) found.push(...(await connection.query<RowDifference>(one)).rows.map(cutValues));
@@ -112,27 +132,6 @@ function cutValues({ columns, ...row }: RowDifference): RowDifference {
     return { column, stored: stored && first, service: service && second };
   });
   return { ...row, columns: cut };
-}
-
-/** Finds a library's own row if it differs from the list entry and the metadata. A part that was rejected (null) is not compared. */
-export const differentLibrary = ({ source, parsers }: StoredRows, library: LibraryAnswers) =>
-  COMPARE[source].libraries(toArrays(libraryColumns, [library], parsers));
-
-/** Finds the rows that differ from these scenarios; for the first examples also the differing columns. */
-export const differentScenarios = ({ source, parsers, key }: StoredRows, scenarios: readonly Scenario[]) =>
-  COMPARE[source].scenarios({
-    ...toArrays(scenarioColumns, scenarios, parsers),
-    owner: key.owner,
-    library_name: key.name,
-  });
-
-/** Finds the live scenarios that are not in the service's list. A set operation, because the planner never turns it into a nested loop. */
-export function unlistedScenarios({ source, key }: StoredRows, listed: Iterable<ScenarioId>): BoundStatement {
-  const text = `SELECT id, 'unlisted' AS kind, '[]'::jsonb AS columns FROM (
-      SELECT scenario_id AS id FROM ${STORED_ROWS[source].scenarios} s
-      WHERE owner = $1 AND library_name = $2 AND removed_at IS NULL
-      EXCEPT SELECT unnest($3::int8[])) AS unlisted ORDER BY id`;
-  return { text, values: [key.owner, key.name, int8Array([...listed])] };
 }
 
 /** Returns the stored JSON texts of these scenarios. */
