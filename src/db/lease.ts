@@ -21,15 +21,15 @@ WHERE name = $1 AND token = $2`;
 export type Lease = Awaited<ReturnType<typeof acquireLease>>["lease"];
 
 /**
- * Takes the lease, and renews it until it is released. If another run holds it, watches whether that run renews it, and
- * takes it over if not. `start` runs in the transaction that takes the lease; again if its COMMIT was not answered.
+ * Takes the lease, and renews it until it is released. If another run holds it, watches whether that run renews it, and takes it
+ * over if not. `start` runs in the transaction that takes the lease; if its COMMIT was not answered again, with the `earlier` result.
  * @throws BusyError if another run holds it and renews it
  */
 export async function acquireLease<S>(
   pool: Pool,
   clock: DatabaseClock,
   request: LeaseRequest,
-  start: (connection: Connection) => Promise<S>,
+  start: (connection: Connection, earlier: S | null) => Promise<S>,
   signal: AbortSignal,
 ) {
   const { token, started } = await takeLease(pool, request, start, signal);

@@ -153,12 +153,11 @@ export async function readUnfinishedBackfill(connection: Connection, selection: 
 /** The library counts of a finished run. */
 export type LibraryCounts = Pick<RunCounts, "librariesListed" | "librariesRead" | "librariesChanged">;
 
-/** The counts of the newest good syncs of everything, newest first. */
-export async function readSyncCounts(connection: Connection, limit: number): Promise<LibraryCounts[]> {
+/** The counts of the last hundred good syncs of everything, newest first. */
+export async function readSyncCounts(connection: Connection): Promise<LibraryCounts[]> {
   const { rows } = await connection.query<LibraryCounts>(
     `SELECT libraries_listed AS "librariesListed", libraries_read AS "librariesRead", libraries_changed AS "librariesChanged"
-     FROM simcat.sync_runs WHERE kind = 'sync' AND scope IS NULL AND ${IS_GOOD} ORDER BY id DESC LIMIT $1`,
-    [limit],
+     FROM simcat.sync_runs WHERE kind = 'sync' AND scope IS NULL AND ${IS_GOOD} ORDER BY id DESC LIMIT 100`,
   );
   return rows;
 }

@@ -17,15 +17,16 @@ export type Schema = ReturnType<typeof loadSchema>;
 /** What a database records of its schema. */
 type Journal = Awaited<ReturnType<typeof readJournal>>;
 
-/** The schema of a database compared with this program's. `version`: how many migrations were applied. */
-export type SchemaState =
-  | { readonly kind: "current"; readonly version: number }
-  /** `version` is 0 for a database without simcat. Views that differ count as one missing migration. */
-  | { readonly kind: "behind"; readonly version: number; readonly missing: number }
-  /** It has migrations or views that this program does not know. */
-  | { readonly kind: "newer"; readonly version: number }
-  /** It has some of the migrations that the baseline replaced, but not all. */
-  | { readonly kind: "older"; readonly version: number };
+/**
+ * The schema of a database compared with this program's. `version`: how many migrations were applied, 0 for a database without simcat.
+ * `newer`: it has migrations or views that this program does not know. `older`: it has some, but not all, of those that the baseline
+ * replaced. `missing`: views that differ count as one migration.
+ */
+export type SchemaState = { readonly version: number } & (
+  | { readonly kind: "current" }
+  | { readonly kind: "newer" | "older" }
+  | { readonly kind: "behind"; readonly missing: number }
+);
 
 /** A long-running program loads `schema` once, because an update may replace the installed files. */
 export async function readSchemaState(connection: Connection, schema: Schema = loadSchema()): Promise<SchemaState> {

@@ -14,6 +14,8 @@ const MAX_WAIT_MS = 60_000;
 /** What is left of a lease that a clock ahead has dated: its holder renews it before, unless it is dead. */
 const SHORTENED_MS = 3 * RENEW_MS;
 
+type LeasePeriod = Pick<OtherLease, "token" | "expires">;
+
 export interface LeaseRequest {
   /** `excludesLeaseSql` says which names exclude each other. */
   readonly name: string;
@@ -21,14 +23,11 @@ export interface LeaseRequest {
   readonly holder: string;
 }
 
-/** Identifies one period of a lease: a renewal changes `expires`, a takeover also `token`. */
-interface LeasePeriod {
+interface OtherLease {
+  readonly name: string;
+  /** Both identify one period of a lease: a renewal changes `expires`, a takeover also `token`. */
   readonly token: number;
   readonly expires: string;
-}
-
-interface OtherLease extends LeasePeriod {
-  readonly name: string;
   readonly holder: string;
   /** It has expired, but could not be taken: another session locks its row, perhaps the last transaction of its holder. */
   readonly isExpired: boolean;
@@ -42,12 +41,13 @@ interface OtherLease extends LeasePeriod {
 export async function takeLease<S>(
   pool: Pool,
   { name, holder }: LeaseRequest,
-  start: (connection: Connection) => Promise<S>,
+  start: (connection: Connection, earlier: S | null) => Promise<S>,
   signal: AbortSignal,
 ): Promise<{ readonly token: number; readonly started: S }> {
   const beganAt = performance.now();
   /** What the last attempt took, if its COMMIT was not answered. */
   let unanswered: LeasePeriod | null = null;
+  let started: S | null = null;
   /** Marks the dead holders' runs as abandoned. Null if a run may hold a lease that excludes it. */
   const tryTake = async (connection: Connection) => {
     await connection.query(LOCK_TAKING);
@@ -60,7 +60,8 @@ export async function takeLease<S>(
     }
     unanswered = taken;
     await abandonRuns(connection, name);
-    return { token: taken.token, started: await start(connection) };
+    started = await start(connection, started);
+    return { token: taken.token, started };
   };
   const readRivals = (connection: Connection) => connection.query<OtherLease>(SELECT_RIVALS, [name]);
   /** When each period of a rival seemed to expire first. */

@@ -49,7 +49,10 @@ export async function assertKnown(asked: Selection, sources: KnownSources, signa
     for (const { search } of shown) search.offer(key);
   };
   await offerKnown(offer, sources, signal);
-  const suggested = shown.map(({ text, search }) => text + suggest(search.words()));
+  const suggested = shown.map(({ text, search }) => {
+    const words = search.words().join(" or ");
+    return words === "" ? text : `${text} (did you mean ${words}?)`;
+  });
   const more = searches.length > MAX_SUGGESTED ? [`and ${formatCount(searches.length - MAX_SUGGESTED)} more`] : [];
   const hint = shown.every(({ search }) => search.words().length === 0)
     ? "simcat libraries lists those of the copy"
@@ -96,7 +99,3 @@ async function withOwners(selection: Selection, sources: KnownSources, signal: A
 }
 
 const MAX_SUGGESTED = 10;
-
-function suggest(words: readonly string[]): string {
-  return words.length === 0 ? "" : ` (did you mean ${words.join(" or ")}?)`;
-}

@@ -15,16 +15,10 @@ const MAX_PEERS = 3;
 /** More than are asked: some may not be listed any more. */
 const FIRST_FOUND = 20;
 
-interface PeerAnswer {
-  readonly testimony: Testimony;
-  /** The libraries that were asked, as texts of their keys. */
-  readonly of: readonly string[];
-}
-
 /** Finds out whether the service has changed the shape of its answers. */
 export function createDriftFinder({ pool, lease, service }: Run, libraries: ListedLibraries) {
   /** All readers of a run share the answers, as far as they are answers of other libraries. By field. */
-  const asked = new Map<string, Promise<PeerAnswer>>();
+  const asked = new Map<string, ReturnType<typeof ask>>();
 
   /** Asks whether the service still sends a field that the library `key` lost: other libraries that had it, until one has it. */
   async function askPeers(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<Testimony> {
@@ -40,14 +34,15 @@ export function createDriftFinder({ pool, lease, service }: Run, libraries: List
     return (await answer).testimony;
   }
 
-  async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<PeerAnswer> {
+  /** `of`: the libraries that were asked, as texts of their keys. */
+  async function ask(lost: LostField, key: LibraryKey, signal: AbortSignal) {
     const peers = await findListed(lost, key);
     const of = peers.map(keyText);
     let testimony: Testimony = peers.length === 0 ? "none" : "unclear";
     for (const peer of peers) {
       const heard = await hear(lost, peer, signal);
-      if (heard === "has") return { testimony: "has", of };
-      if (heard === "lacks") testimony = "lacks";
+      if (heard !== "unclear") testimony = heard;
+      if (heard === "has") break;
     }
     return { testimony, of };
   }

@@ -14,10 +14,8 @@ import { createPlanner, type Plan } from "./rules/plan.ts";
 import { CACHE_MARGIN_MS } from "./rules/settle.ts";
 import type { Run, RunSettings, RunTools } from "./run-types.ts";
 
-interface PlanTools extends Pick<RunTools, "service" | "clock" | "settings"> {
-  /** Null if the database has no schema yet: nothing is stored. */
-  readonly pool: Pool | null;
-}
+/** `pool`: null if the database has no schema yet, so that nothing is stored. */
+type PlanTools = Pick<RunTools, "service" | "clock" | "settings"> & { readonly pool: Pool | null };
 
 type PlanRequest = Pick<RunRequest, "selection" | "allowRemovals"> & Pick<Run, "backfillSince">;
 

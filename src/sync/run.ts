@@ -20,7 +20,6 @@ import { isEverything } from "./rules/selection.ts";
 import { outcomeOfError, type RunOutcome, RunTotals } from "./run-totals.ts";
 import type { Run, RunResult, RunTools } from "./run-types.ts";
 import {
-  COMPARED_RUNS,
   isIdleByDates,
   warnOfFutureDays,
   warnOfIdleRuns,
@@ -39,7 +38,8 @@ import {
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
   const { pool, clock, service } = tools;
   const wanted = { name: leaseOf(request.selection.slice), holder: `${hostname()}:${process.pid}` };
-  const { lease, started } = await acquireLease(pool, clock, wanted, createRunStarter(tools, request), signal);
+  const start = (connection: Connection, earlier: StartedRun | null) => startRun(tools, request, connection, earlier);
+  const { lease, started } = await acquireLease(pool, clock, wanted, start, signal);
   const startedAt = performance.now();
   try {
     const parsers = createValueParsers(tools.settings.serviceTimezone);
@@ -55,26 +55,26 @@ export async function runSync(tools: RunTools, request: RunRequest, signal: Abor
   }
 }
 
-/** Writes the run's row, in the transaction that takes the lease. A repeated call replaces the row of the first one. */
-function createRunStarter({ clock, settings, version }: RunTools, request: RunRequest) {
-  let unanswered: number | null = null;
+type StartedRun = Pick<Run, "id" | "backfillSince" | "hashesTrustedSince">;
 
-  /** Since the interrupted backfill of the same scope began, if that is young enough, else from now. */
-  async function readBackfillStart(connection: Connection): Promise<number> {
-    const now = clock.now();
-    const unfinished = request.restart ? null : await readUnfinishedBackfill(connection, request.selection);
-    // One that began later than now began by a clock that has been set back since.
-    const isYoung = unfinished !== null && unfinished <= now && now - unfinished < settings.fullEveryMs;
-    return isYoung ? unfinished : now;
-  }
-
-  return async (connection: Connection): Promise<Pick<Run, "id" | "backfillSince" | "hashesTrustedSince">> => {
-    if (unanswered !== null) await deleteRun(connection, unanswered);
-    const backfillSince = request.kind === "sync" ? null : await readBackfillStart(connection);
-    const { id, restartedAt } = await insertRun(connection, { ...request, backfillSince, version });
-    unanswered = id;
-    return { id, backfillSince, hashesTrustedSince: request.restart ? backfillSince : restartedAt };
-  };
+/**
+ * Writes the run's row, in the transaction that takes the lease; it replaces the row of an `earlier` attempt. A backfill of a scope
+ * continues an interrupted one that is young enough.
+ */
+async function startRun(
+  { clock, settings, version }: RunTools,
+  request: RunRequest,
+  connection: Connection,
+  earlier: StartedRun | null,
+): Promise<StartedRun> {
+  if (earlier !== null) await deleteRun(connection, earlier.id);
+  const now = clock.now();
+  const unfinished = request.restart ? null : await readUnfinishedBackfill(connection, request.selection);
+  // One that began later than now began by a clock that has been set back since.
+  const isYoung = unfinished !== null && unfinished <= now && now - unfinished < settings.fullEveryMs;
+  const backfillSince = request.kind === "sync" ? null : isYoung ? unfinished : now;
+  const { id, restartedAt } = await insertRun(connection, { ...request, backfillSince, version });
+  return { id, backfillSince, hashesTrustedSince: request.restart ? backfillSince : restartedAt };
 }
 
 async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
@@ -118,8 +118,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   warnOfReading(totals, run.parsers);
   if (request.kind === "sync" && isWhole && isIdleByDates(totals)) {
-    const readCounts = (connection: Connection) => readSyncCounts(connection, COMPARED_RUNS);
-    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", readCounts, lease.lost));
+    warnOfIdleRuns(totals, await readSnapshot(run.pool, "reading the last runs", readSyncCounts, lease.lost));
   }
   if (held !== null) return { status: "held", message: held.message, error: null };
   return { status: listing.incomplete === null ? totals.status() : "partial", message: null, error: null };

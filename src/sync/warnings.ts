@@ -83,8 +83,6 @@ export function warnOfThrottling(totals: RunTotals, throttled: number): void {
 const MIN_IDLE_LIBRARIES = 10;
 /** Warn from this many idle runs in a row. */
 const MIN_IDLE_RUNS = 3;
-/** How many earlier runs the warning counts at most. */
-export const COMPARED_RUNS = 100;
 
 /** Why a library is read whose date does not show that it is unchanged. */
 const DATE_REASONS = ["no listed date", "listed date changed", "not settled yet"] as const;

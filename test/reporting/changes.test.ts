@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { libraryColumns, scenarioColumns, versionedNames } from "../../src/db/store/columns.ts";
+import { libraryColumns, namesBy, scenarioColumns } from "../../src/db/store/columns.ts";
 import { day, lifeOf, useStoredRows } from "./stored-rows.ts";
 
 const { add, plan, query } = useStoredRows(day(0));
@@ -113,5 +113,5 @@ test.each(["added", "removed", "returned"])("a filter by the kind %s compares no
 test("the view has a row for each field that one version can change", () => {
   const [, last] = /generate_series\(0, (\d+)\)/.exec(readFileSync("migrations/views/changes.sql", "utf8")) ?? [];
   for (const columns of [libraryColumns, scenarioColumns])
-    expect(versionedNames(columns).length).toBeLessThanOrEqual(Number(last));
+    expect(namesBy("version", columns).length).toBeLessThanOrEqual(Number(last));
 });

@@ -46,10 +46,9 @@ export const namesOf = (columns: readonly Pick<StoredColumn<never>, "name">[]): 
 /** All columns of a table, those that simcat fills itself included. */
 export const allNamesOf = (table: Table): string[] => namesOf(Object.values(getTableColumns(table)));
 
-export const versionedNames = (columns: readonly StoredColumn<never>[]) =>
-  namesOf(columns.filter(({ change }) => change === "version"));
-export const inPlaceNames = (columns: readonly StoredColumn<never>[]) =>
-  namesOf(columns.filter(({ change }) => change === "in place"));
+/** Of the columns whose changed values begin a version, or are written in place. */
+export const namesBy = (wanted: "version" | "in place", columns: readonly StoredColumn<never>[]) =>
+  namesOf(columns.filter(({ change }) => change === wanted));
 
 /** `unnest` of one array per column: `unnest($owner::text[], $library_name::text[])`. */
 export const unnest = (columns: readonly { readonly name: string; readonly type: { readonly name: string } }[]) =>

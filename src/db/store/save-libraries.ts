@@ -4,8 +4,8 @@ import { libraries } from "../schema.ts";
 import { byPosition, float8Array, int8Array, keyArrays, statement, textArray } from "../statement.ts";
 import {
   allNamesOf,
-  inPlaceNames,
   libraryColumns,
+  namesBy,
   namesOf,
   nextVersionStart,
   prefixed,
@@ -13,7 +13,6 @@ import {
   supersede,
   toArrays,
   unnest,
-  versionedNames,
 } from "./columns.ts";
 import { differencesSql, IS_INITIAL, LIBRARY_EVENT } from "./event-sql.ts";
 import { saveContentRejects } from "./save-rejects.ts";
@@ -56,8 +55,8 @@ const NOTHING_SAVED = {
 } as const;
 
 const SENT = namesOf(libraryColumns).join(", ");
-const LIBRARY_VERSIONED = versionedNames(libraryColumns);
-const LIBRARY_IN_PLACE = inPlaceNames(libraryColumns);
+const LIBRARY_VERSIONED = namesBy("version", libraryColumns);
+const LIBRARY_IN_PLACE = namesBy("in place", libraryColumns);
 const LIBRARY_STORED = [...LIBRARY_VERSIONED, ...LIBRARY_IN_PLACE];
 
 /** If the object was rejected (its JSON is null), a stored row keeps the columns that it would fill. */

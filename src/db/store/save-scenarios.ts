@@ -7,7 +7,7 @@ import { scenarios } from "../schema.ts";
 import { byPosition, int8Array, keyArrays, statement } from "../statement.ts";
 import {
   allNamesOf,
-  inPlaceNames,
+  namesBy,
   namesOf,
   nextVersionStart,
   prefixed,
@@ -16,7 +16,6 @@ import {
   supersede,
   toArrays,
   unnest,
-  versionedNames,
 } from "./columns.ts";
 import { differencesSql, IS_INITIAL, SCENARIO_EVENT } from "./event-sql.ts";
 
@@ -128,8 +127,8 @@ function decideMissing(
 
 const SCENARIO_KEY = "owner, library_name, scenario_id";
 const SCENARIO_COLUMNS = allNamesOf(scenarios);
-const SCENARIO_VERSIONED = versionedNames(scenarioColumns);
-const SCENARIO_IN_PLACE = inPlaceNames(scenarioColumns);
+const SCENARIO_VERSIONED = namesBy("version", scenarioColumns);
+const SCENARIO_IN_PLACE = namesBy("in place", scenarioColumns);
 const SCENARIO_STORED = [...SCENARIO_VERSIONED, ...SCENARIO_IN_PLACE];
 const NULL_FOR_ZERO = namesOf(scenarioColumns.filter((column) => column.zeroIsNull));
 

@@ -31,14 +31,9 @@ export function searchOwner(unknown: string) {
   });
 }
 
-interface Suggestion {
-  readonly word: string;
-  readonly distance: number;
-}
-
 /** Finds the known names that are most similar to an unknown one. */
-function createSearch(suggest: (known: LibraryKey) => Suggestion | null) {
-  const found: Suggestion[] = [];
+function createSearch(suggest: (known: LibraryKey) => { readonly word: string; readonly distance: number } | null) {
+  const found: NonNullable<ReturnType<typeof suggest>>[] = [];
   return {
     /** Takes a known library, in any order and any number of times. */
     offer(key: LibraryKey): void {

@@ -18,10 +18,8 @@ const FIRST_RETRY_MS = 15 * MINUTE_MS;
 const MAX_RETRY_DISTANCE_MS = 6 * HOUR_MS;
 
 /** The last moment at which an edit could have the bookmark's date, in database ms; null if unknown. */
-export function windowEnd({
-  bookmark: text,
-  bookmarkSeenAt: seenAt,
-}: Pick<SyncState, "bookmark" | "bookmarkSeenAt">): number | null {
+export function windowEnd(sync: Pick<SyncState, "bookmark" | "bookmarkSeenAt">): number | null {
+  const { bookmark: text, bookmarkSeenAt: seenAt } = sync;
   return text && seenAt !== null ? seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null;
 }
 
