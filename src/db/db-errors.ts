@@ -20,10 +20,7 @@ const NO_DESCRIPTOR = /^E[MN]FILE$/;
 const MISSING_OBJECT = /^(42P01|42703|3F000|42883)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/**
- * The classes of SQLSTATEs that no row causes: the connection, the session's state (a read-only server), authentication,
- * resources, a shutdown, the server's own system.
- */
+/** Classes of SQLSTATEs that no row causes: connection, read-only server, authentication, resources, shutdown, the server's system. */
 const SERVER_WIDE = /^(08|25|28|3D|53|57P|58)/;
 
 /** The SQLSTATE or the system's error code; empty if there is none. */

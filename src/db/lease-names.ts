@@ -9,9 +9,6 @@ export const leaseOf = (slice: Slice | undefined): string =>
 /** The same in SQL; `scope` is SQL for the scope of a run. */
 export const leaseOfScopeSql = (scope: string): string => `concat_ws(' ', '${SYNC_LEASE}', ${scope}->>'slice')`;
 
-/**
- * Whether two leases exclude each other, as an SQL condition on SQL for their names: all do, except those of two slices of the
- * same count.
- */
+/** An SQL condition on SQL for two names: whether the leases exclude each other. All do, except two slices of the same count. */
 export const excludesLeaseSql = (name: string, other: string): string =>
   `(${name} = ${other} OR split_part(${name}, '/', 2) IS DISTINCT FROM nullif(split_part(${other}, '/', 2), ''))`;

@@ -55,10 +55,7 @@ export async function acquireLease<S>(
     token,
     /** Aborted, with a LostLeaseError, when another run has taken the lease. */
     lost: lost.signal,
-    /**
-     * Runs `work` in one transaction that begins with the fence. Only a lost lease aborts it: a stop signal lets it finish.
-     * @throws LostLeaseError if the token has changed
-     */
+    /** `withTransaction` with the fence of this lease. Only a lost lease aborts it: a stop signal lets it finish. */
     write: <T>(options: TransactionOptions, work: (connection: Connection) => Promise<T>) =>
       withTransaction(pool, { ...options, fence: { name, token } }, work, lost.signal),
     /**

@@ -95,10 +95,7 @@ async function applyMissing(connection: Connection, schema: Schema) {
   };
 }
 
-/**
- * Creates the schema unless it exists. IF NOT EXISTS would demand CREATE on the database even then.
- * @returns whether it was missing
- */
+/** Returns whether the schema was missing. IF NOT EXISTS would demand CREATE on the database even if it exists. */
 async function createSchema(connection: Connection, name: string): Promise<boolean> {
   const { rowCount } = await connection.query("SELECT FROM pg_namespace WHERE nspname = $1", [name]);
   if (rowCount === 0) await connection.query(`CREATE SCHEMA ${name}`);
@@ -118,9 +115,8 @@ async function readMissingViews(connection: Connection, views: Views): Promise<r
 }
 
 /**
- * By default `search_path` begins with the schema that is named like the role. A role with the name of the schema of the tables
- * would therefore read tables where it asks for views of the same name. The role gets a `search_path` for this database,
- * unless the role or the database has one without `"$user"`. Without the privilege, nothing happens.
+ * By default `search_path` begins with the schema of the role's name, so a role `simcat` would read tables instead of views. It gets
+ * another one for this database, unless it or the database has one without `"$user"`, or the privilege is missing.
  */
 async function setSearchPath(connection: Connection): Promise<void> {
   await connection.query(`DO $$ BEGIN

@@ -5,10 +5,7 @@ import type { Connection } from "./connect.ts";
 import { MIGRATIONS_FOLDER } from "./schema-state.ts";
 import type { ViewFile } from "./views.ts";
 
-/**
- * The names of all objects in simcat's schemas, from the catalogue: definitions would wait for a lock on their table. An
- * invalid index counts as missing.
- */
+/** From the catalogue, because reading definitions would wait for a lock on their table. An invalid index counts as missing. */
 const SELECT_NAMES = `
 SELECT 'table simcat.' || relname AS name FROM pg_class WHERE relnamespace = to_regnamespace('simcat') AND relkind IN ('r', 'p')
 UNION ALL SELECT 'column simcat.' || relname || '.' || attname FROM pg_attribute a JOIN pg_class r ON r.oid = attrelid

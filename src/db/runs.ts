@@ -74,10 +74,7 @@ const isInSliceOfRun = (scope: string) => `(${scope}->>'slice' IS NULL OR ${isIn
 const countTraces = (column: string) =>
   `(SELECT count(*) FROM simcat.library_sync y WHERE y.${column} >= r.started_at AND ${isInSliceOfRun("r.scope")})`;
 
-/**
- * Marks the running runs as abandoned whose leases exclude this one. The caller has taken it, so none of them can write any
- * more. Most of its counts are lost; what it read and what failed is known.
- */
+/** The caller has taken the lease, so no run whose lease it excludes can write any more. Most counts of such a run are lost. */
 const ABANDON_RUNS = statement(`
 UPDATE simcat.sync_runs r SET status = 'abandoned', finished_at = clock_timestamp(), error = $error,
   libraries_read = ${countTraces("content_read_at")}, libraries_failed = ${countTraces("last_failed_at")}
@@ -99,10 +96,7 @@ export async function isFinished(connection: Connection, id: number): Promise<bo
   return rowCount === 1;
 }
 
-/**
- * A run that was not completed counts no failure beyond a library's first one: after an outage, every library is tried by the
- * next run.
- */
+/** A run that was not completed counts only first failures: after an outage, the next run tries every library. */
 const UNCOUNT_FAILURES = `
 UPDATE simcat.library_sync y SET failures = y.failures - 1
 FROM simcat.sync_runs r

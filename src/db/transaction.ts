@@ -26,10 +26,7 @@ const EXACT =
 const READABLE =
   "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL timezone TO 'UTC'; SET LOCAL quote_all_identifiers = off";
 
-/**
- * Takes the rights of the reader if there is one. That of this role's prefix comes first: deploy/roles.sql makes north_writer
- * and north_reader.
- */
+/** Takes the rights of the reader if there is one; first that of this role's prefix, such as north_reader for north_writer. */
 export const TAKE_READER_RIGHTS = `
 SELECT set_config('role', name, true) FROM (
   SELECT rolname AS name FROM pg_roles

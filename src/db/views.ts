@@ -113,10 +113,7 @@ async function readObjects(connection: Connection, name: string): Promise<string
   return rows.map(({ object }) => object);
 }
 
-/**
- * The objects that use a view, its row type or a function directly, such as `view anna.mine`. A view uses others through its
- * rule. `view`: its name if it is a view or function of schema `simcat_report`.
- */
+/** What uses a view, its row type or a function directly. `view`: its name if it is of `simcat_report`. A view uses others by its rule. */
 const SELECT_USERS = `
 SELECT DISTINCT i.type || ' ' || i.identity AS "user",
   CASE WHEN i.schema = 'simcat_report' THEN coalesce(c.relname, p.proname) END AS view

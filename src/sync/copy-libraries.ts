@@ -82,10 +82,7 @@ async function* readLibraries(
   await outage.assertRead();
 }
 
-/**
- * Returns the function that reads one library. Many reads may be in flight, which share the memory for scenarios. It throws a
- * ContentError if this library failed; anything else ends the run.
- */
+/** Returns the function that reads one library. It throws a ContentError if this library failed; anything else ends the run. */
 async function createLibraryReader(run: Run, planned: PlannedRun) {
   const createBuffer = await createScenarioBuffers(run);
   const findDrift = createDriftFinder(run, planned.listing.libraries);
@@ -105,7 +102,11 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
       const isStored = action.stored?.state === "live";
       const isOther = (named: LibraryKey) => isListed(named) || (isStored && held.has(keyText(named)));
       const other = metadata && findOtherListed(metadata, key, isOther);
-      if (other) throw mismatched(key, other);
+      if (other)
+        throw new ContentError(
+          "mismatched",
+          `the metadata that was received for ${formatKey(key)} names ${formatKey(other)}, another library of this owner, so nothing was overwritten. Does a proxy or cache mix up answers?`,
+        );
       const readAt = run.clock.at(received.sentAt);
       const contentHash = hashContent(action.listed, received, settings.serviceTimezone);
       const facts = {
@@ -126,17 +127,7 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
   };
 }
 
-function mismatched(key: LibraryKey, other: LibraryKey): ContentError {
-  return new ContentError(
-    "mismatched",
-    `the metadata that was received for ${formatKey(key)} names ${formatKey(other)}, another library of this owner, so nothing was overwritten. Does a proxy or cache mix up answers?`,
-  );
-}
-
-/**
- * Distinguishes an outage of the service from broken libraries. `listedWitness`: a library that can be expected to be readable unless
- * the service is down; null if there is none.
- */
+/** Distinguishes an outage of the service from broken libraries. `listedWitness`: one that is readable unless the service is down. */
 function watchForOutage({ service }: Run, listedWitness: LibraryKey | null, signal: AbortSignal) {
   const breaker = new CircuitBreaker();
   let witness = listedWitness;
@@ -206,10 +197,7 @@ function considersDown(summary: string, last: ContentError): SourceUnavailableEr
 /** Raise this if the same text is parsed to another value than before, so that stored rows are compared again. */
 const PARSERS = 1;
 
-/**
- * Part of every content hash. It changes with the stored fields, so after a field is added the next read of each library
- * compares its rows, whatever its stored hash is.
- */
+/** Part of every content hash: after a stored field is added, the next read of each library compares its rows. */
 export const hashVersion = (fields: readonly string[]) =>
   hash("sha256", JSON.stringify([PARSERS, fields]), "base64url");
 

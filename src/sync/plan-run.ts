@@ -42,10 +42,7 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   const now = clock.at(listing.startedAt);
   /** The listing shows nothing of this time or later, in database ms. */
   const blindSince = listing.cachedMs > 0 ? now - listing.cachedMs - CACHE_MARGIN_MS : Number.POSITIVE_INFINITY;
-  /**
-   * The time as of which the listing shows the service, in database ms: when it was requested, or when a cache stored it. Null if
-   * a cache does not say that.
-   */
+  /** As of when the listing shows the service, in database ms: when it was requested or a cache stored it; null if that is unknown. */
   const asOf = blindSince === Number.NEGATIVE_INFINITY ? null : Math.min(now, blindSince);
   const namesLibraries = selection.libraries.length > 0;
   const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, blindSince };
@@ -66,10 +63,8 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
 }
 
 /**
- * Decides whether the libraries that the listing lacks may be marked as removed.
- *
- * A run of a selection also holds the removals outside of it that a run of everything would hold. Otherwise the libraries
- * that it adds would lower the share of those removals.
+ * Decides whether the libraries that the listing lacks may be marked as removed. A run of a selection also holds the removals outside
+ * of it that a run of everything would hold, because the libraries that it adds would lower the share of those removals.
  */
 async function checkRemovals(
   connection: Connection | null,

@@ -49,7 +49,7 @@ export class RunTotals {
   readonly warnings: Warning[] = [];
   /** Null before the listing was accepted. */
   listing: AcceptedListing | null = null;
-  /** Whether the service's clock agrees with the database's. */
+  /** Whether the `Date` of the listing agrees with the database's clock to an hour. */
   isClockConfirmed = false;
   /** Libraries that are suspect after several reads under one listed date. */
   suspectReads = 0;
@@ -113,10 +113,7 @@ export class RunTotals {
     return isUnrecorded || failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 
-  /**
-   * The summary of the run. Its row in `sync_runs`, the log, the printed summary and `--json` are made from it. `mask` takes the
-   * secrets out of a message.
-   */
+  /** The run's row, the log, the printed summary and `--json` are made from it. `mask` takes the secrets out of a message. */
   toSummary(
     { id, request, mask }: { id: number; request: Pick<RunRequest, "kind">; mask: (message: string) => string },
     { status, message }: Omit<RunOutcome, "error">,

@@ -10,7 +10,7 @@ import { saveSnapshot } from "../db/store/save-snapshot.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { LostLeaseError, toError, UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
-import type { Listing, WriteOutcome } from "../model.ts";
+import type { WriteOutcome } from "../model.ts";
 import { createValueParsers } from "../parse-values.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { HOUR_MS } from "../units.ts";
@@ -29,8 +29,7 @@ import {
 } from "./warnings.ts";
 
 /**
- * One run: takes the lease, lists, plans, guards removals, marks them, records the listing, reads, writes, takes the day's
- * snapshot, finishes.
+ * One run: takes the lease, lists, plans, marks removals, records the listing, reads, writes, takes the day's snapshot, finishes.
  * Aborting `signal` stops the reading; what was read is still stored.
  * @throws BusyError, DatabaseError, or whatever keeps a run from starting; UsageError for a selected owner or library that is
  * neither listed nor stored, and then no run is recorded. Any other end is in the result
@@ -91,7 +90,8 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   const { listing, plan, verdict, removals } = planned;
   totals.counts.librariesListed = listing.libraries.length + listing.libraries.elsewhere;
-  totals.isClockConfirmed = confirmsClock(listing, planned.listedAt);
+  const { date, cachedMs } = listing;
+  totals.isClockConfirmed = date !== null && cachedMs === 0 && Math.abs(planned.listedAt - date) < HOUR_MS;
   warnOfListing(totals, planned);
   const held = verdict.kind === "held" ? verdict : null;
   if (held?.rule === "nothing_shared") return { status: "held", message: held.message, error: null };
@@ -122,11 +122,6 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   }
   if (held !== null) return { status: "held", message: held.message, error: null };
   return { status: listing.incomplete === null ? totals.status() : "partial", message: null, error: null };
-}
-
-/** Whether the `Date` of a listing that arrived at this time by the database's clock agrees with that clock to an hour. */
-function confirmsClock({ date, cachedMs }: Listing, listedAt: number): boolean {
-  return date !== null && cachedMs === 0 && Math.abs(listedAt - date) < HOUR_MS;
 }
 
 function emitOutcome({ onEvent }: Run, outcome: WriteOutcome): void {

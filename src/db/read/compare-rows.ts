@@ -16,11 +16,6 @@ import {
 import { readSnapshot } from "../transaction.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
-/**
- * Compares stored rows (`s`) with the answers of the service (`r`). Postgres compares, because its jsonb equality is exact for
- * numbers of any length and ignores the spelling of JSON, and because it parsed the stored times.
- */
-
 /** A column whose stored value differs from the service's. Both are texts, cut to 200 characters around the difference. */
 export interface ColumnDifference {
   readonly column: string;
@@ -48,8 +43,9 @@ export const MAX_EXAMPLES = 3;
 const IS_KNOWN = { listing: "r.listed IS NOT NULL", metadata: "r.metadata IS NOT NULL", scenario: "true" } as const;
 
 /**
- * Returns the rows of `table` that are missing, removed or different, in the order of the parameters; for the first examples also
- * the differing columns as JSON: `[{"column", "stored", "service"}]`. LATERAL and OFFSET 0 look up each row by its key: without
+ * Returns the rows of `table` that are missing, removed or different, in the order of the parameters; for the first examples also the
+ * differing columns as JSON. Postgres compares stored rows (`s`) with the service's (`r`), because its jsonb equality is exact for numbers
+ * of any length and ignores the spelling of JSON, and because it parsed the stored times. LATERAL and OFFSET 0 look up each row by its key: without
  * statistics of a table that was just filled, the planner would read the whole library for every part of a long list, which is
  * ten times slower.
  */

@@ -88,16 +88,9 @@ async function readFailing(connection: Connection, source: ReadSource) {
 
 /** Grouped by library, kind and code; the largest groups first. */
 async function readOpenRejects(connection: Connection, source: ReadSource) {
-  const { rows } = await connection.query<{
-    owner: string | null;
-    name: string | null;
-    kind: string;
-    code: string;
-    count: number;
-    firstSeenAt: Date | null;
-    groups: number;
-    total: number;
-  }>(
+  type Texts = Record<"kind" | "code", string> & Record<"owner" | "name", string | null>;
+  type Counts = Record<"count" | "groups" | "total", number>;
+  const { rows } = await connection.query<Texts & Counts & { firstSeenAt: Date | null }>(
     `SELECT owner, library_name AS name, kind, code, count(*) AS count, min(first_seen_at) AS "firstSeenAt",
        count(*) OVER () AS groups, (sum(count(*)) OVER ())::int8 AS total
      FROM ${STORED_ROWS[source].rejects} r WHERE resolved_at IS NULL GROUP BY owner, library_name, kind, code

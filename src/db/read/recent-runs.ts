@@ -7,19 +7,15 @@ import type { syncRuns } from "../schema.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
 type StoredFields = "id" | "kind" | "startedAt" | "finishedAt" | "error";
-export interface RunRow extends Pick<typeof syncRuns.$inferSelect, StoredFields> {
+/** The numbers are of libraries. Null before the run has ended; of an abandoned one, only `read` and `failed` are known. */
+type RunNumbers = Readonly<Record<"read" | "skipped" | "changed" | "failed" | "removed", number | null>>;
+export interface RunRow extends Pick<typeof syncRuns.$inferSelect, StoredFields>, RunNumbers {
   readonly scope: Scope | null;
   readonly status: RunStatus;
   /** Until now if it has not ended. Of one whose process died, until that was noticed: nothing records when it died. */
   readonly durationMs: number;
   /** It is still marked as running, but its lease has expired. Null if that is not known: no view shows the leases. */
   readonly isDead: boolean | null;
-  /** Numbers of libraries. Null before the run has ended; of an abandoned one, only `read` and `failed` are known. */
-  readonly read: number | null;
-  readonly skipped: number | null;
-  readonly changed: number | null;
-  readonly failed: number | null;
-  readonly removed: number | null;
 }
 
 /** Of a run `r`. */

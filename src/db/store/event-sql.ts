@@ -1,7 +1,4 @@
-/**
- * Parts of the statements that write versions and, with them, events. The signed numbers of the events of an owner add up to the
- * numbers of live rows.
- */
+/** Parts of the statements that write versions and events. The signed numbers of an owner's events add up to those of live rows. */
 import { HISTORY_BEGAN_AT } from "../history-start.ts";
 
 /** The columns of an event of a library: it counts the scenarios that were loaded, went or returned with it. */
@@ -17,10 +14,7 @@ export const SCENARIO_EVENT =
  */
 export const IS_INITIAL = `(y.first_listed_at <= ${HISTORY_BEGAN_AT}) IS NOT FALSE`;
 
-/**
- * The columns `fields`, `old_values` and `new_values` of an event: the fields in which the row `new` differs from its stored row
- * `old`, as arrays. NULL if there is none, or if the row `is_new`.
- */
+/** Arrays of the fields in which the row `new` differs from its stored row `old`; NULL if there is none, or if it `is_new`. */
 export const differencesSql = (
   fields: readonly string[],
   fieldSql = (field: string, row: string) => `${row}.${field}`,

@@ -27,10 +27,7 @@ const FUTURE_TIMES = `
 SELECT at::text FROM (${COLUMNS.map(({ table, column }) => `SELECT ${column} AS at FROM simcat.${table} WHERE ${column} > now()`).join(" UNION ")}) AS future
 ORDER BY future.at`;
 
-/**
- * A library with such a read was not read again since. The read was later than the end of the last run before the clock was ahead:
- * the content is as of that time at least. Without such a run, it is as of no known time.
- */
+/** A library with such a read was not read again since; its content is later than the last run before the clock was ahead, if any. */
 const MOVE_READS = `
 UPDATE simcat.library_sync y SET content_read_at = least(y.content_read_at, before.at, now()),
   last_success_at = least(y.last_success_at, before.at, now()), settles_at = CASE WHEN y.settles_at <= now() AND before.at IS NOT NULL THEN y.settles_at END,

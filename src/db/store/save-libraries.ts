@@ -18,10 +18,7 @@ import { differencesSql, IS_INITIAL, LIBRARY_EVENT } from "./event-sql.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import { type SaveContext, saveScenarios } from "./save-scenarios.ts";
 
-/**
- * Stores a batch of libraries inside the caller's transaction: rows, history, removals of scenarios, rejects, bookmarks.
- * Answers by position.
- */
+/** Stores libraries in the caller's transaction: rows, history, removals of scenarios, rejects, bookmarks. Answers by position. */
 export async function saveLibraries(connection: Connection, batch: readonly LibraryContent[], context: SaveContext) {
   const differing = batch.filter((library) => !library.isSame);
   const changed = await mergeLibraries(connection, differing, context);

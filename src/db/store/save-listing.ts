@@ -39,10 +39,7 @@ export interface ListingChanges {
 /** Rows of one transaction. */
 const ROWS_AT_ONCE = 10_000;
 
-/**
- * Writes what a listing says about libraries. If the database refuses rows of a library, only that library fails. `mask` takes
- * the secrets out of a message.
- */
+/** Writes what a listing says. If the database refuses rows of a library, only that library fails. `mask` removes secrets. */
 export function createListingWriter(lease: Pick<Lease, "write">, runId: number, mask: (message: string) => string) {
   const failed = new Map<string, FailedLibrary>();
 
@@ -140,10 +137,7 @@ ON CONFLICT (owner, library_name) DO UPDATE
   SET listed_text = excluded.listed_text, bookmark_seen_at = excluded.bookmark_seen_at,
     settles_at = NULL, suspect_reads = 0`);
 
-/**
- * Removes or restores libraries, supersedes their rows, and sets columns of `library_sync`. Their live scenarios go or return with them:
- * their rows are not touched.
- */
+/** Supersedes the rows of libraries, and sets columns of `library_sync`. Live scenarios go or return with them, untouched. */
 const moveLibraries = (kind: "removed" | "returned", state: string) => {
   const [condition, removedAt, sign] =
     kind === "removed" ? ["IS NULL", nextVersionStart("l"), "-"] : ["IS NOT NULL", "NULL", ""];

@@ -60,9 +60,7 @@ async function* toBatches(source: AsyncIterator<ReadOutcome>): AsyncGenerator<re
 }
 
 /**
- * Stores libraries in batches, and yields the outcomes of each batch after its last commit.
- *
- * Failures have a transaction of their own, as do libraries that failed last time. If the database refuses the rows of one
+ * Stores libraries in batches, and yields the outcomes of each batch after its last commit. If the database refuses the rows of one
  * library, only that library fails. If it fails itself, or the caller wants no more outcomes, it aborts `stop`.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
@@ -95,7 +93,7 @@ export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools:
   if (!hasStored && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
 }
 
-/** Libraries that failed last time are stored apart, so that those that fail again delay no others. */
+/** Libraries that failed last time are stored apart, so that those that fail again delay no others; so are failures. */
 async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
   const { lease, context, mask } = tools;
   const libraries = batch.filter((outcome) => outcome.kind === "read");
@@ -148,10 +146,7 @@ async function saveFailures(failures: readonly FailedLibrary[], { lease, context
   return [...unrecorded, ...(await record(rejected, "recording its rejects", saveContentRejects))];
 }
 
-/**
- * Counts one failure per run, however often the transaction is repeated. A last failure in the future was recorded by a clock
- * that has been set back since.
- */
+/** Counts one failure per run, however often it is repeated. One in the future was recorded before the clock was set back. */
 const RECORD_FAILURE = statement(`
 UPDATE simcat.library_sync y
 SET failures = y.failures + 1, last_error = i.error, last_failed_at = now(), reread_reason = 'failure'

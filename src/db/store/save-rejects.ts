@@ -4,10 +4,7 @@ import { type FailedLibrary, type LibraryKey, MAX_KEY_BYTES, type Reject, type R
 import { type Connection, oneRow } from "../connect.ts";
 import { keyArrays, ofKeys, statement } from "../statement.ts";
 
-/**
- * Whether an open reject of an earlier listing, last seen at this time (database ms), is resolved if the listing lacks it. The key is null
- * for a reject of no library.
- */
+/** Whether an open reject of an earlier listing is resolved if this one lacks it. `seenAt`: when it was last seen, in database ms. */
 export type RejectTest = (key: LibraryKey | null, seenAt: number) => boolean;
 
 /** At most this many open rejects are kept for one library, because one answer may contain a million. */
@@ -32,10 +29,6 @@ const SELECT_LISTING_REJECTS = statement(`
 SELECT id, CASE WHEN owner IS NOT NULL THEN json_build_object('owner', owner, 'name', library_name) END AS key,
   date_part('epoch', last_seen_at) * 1000 AS "seenAt"
 FROM simcat.rejects WHERE resolved_at IS NULL AND kind = 'listing' AND NOT fingerprint = ANY ($kept::text[])`);
-
-const RESOLVE_LISTING_REJECTS = statement(
-  "UPDATE simcat.rejects SET resolved_at = now() WHERE id = ANY ($ids::int8[])",
-);
 
 const RESOLVE_CONTENT_REJECTS = statement(`
 UPDATE simcat.rejects r SET resolved_at = now()
@@ -65,7 +58,8 @@ export async function saveListingRejects(
   type Row = { readonly id: number; readonly key: LibraryKey | null; readonly seenAt: number };
   const { rows } = await connection.query<Row>(SELECT_LISTING_REJECTS({ kept }));
   const ids = rows.flatMap(({ id, key, seenAt }) => (isOver(key, seenAt) ? [id] : []));
-  if (ids.length > 0) await connection.query(RESOLVE_LISTING_REJECTS({ ids }));
+  if (ids.length > 0)
+    await connection.query("UPDATE simcat.rejects SET resolved_at = now() WHERE id = ANY ($1)", [ids]);
 }
 
 /** Saves the rejects of these libraries' content, and resolves those of earlier reads that it no longer has. */

@@ -55,10 +55,7 @@ export async function saveScenarios(
   return saved;
 }
 
-/**
- * Scenario lists in one location, as parameters of the statements that store them. `libraries` is either one library with a staged
- * list, or libraries whose lists are in memory.
- */
+/** The parameters of the statements about one library with a staged list, or about libraries whose lists are in memory. */
 function toScenarioLists(libraries: readonly LibraryContent[], { runId, parsers }: SaveContext) {
   const keys = { ...keyArrays(libraries.map(({ listed }) => listed.key)), run_id: runId };
   const first = libraries[0]?.scenarios;

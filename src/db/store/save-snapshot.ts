@@ -28,10 +28,7 @@ RETURNING day::text`);
 const STATE = "is_stored, live, scenarios, results, bytes, package_name, package_version, last_work_at";
 const stateOf = (row: string) => STATE.replaceAll(/\w+/g, (column) => `${row}.${column}`);
 
-/**
- * Ends the rows of libraries whose state is another one now, and inserts their new rows. A library that is not live has NULLs: it
- * was removed, or it is listed and nothing of it is stored yet.
- */
+/** A library that is not live has NULLs: it was removed, or it is listed and nothing of it is stored yet. */
 const SAVE_LIBRARIES = statement(`
 WITH open AS (
   SELECT * FROM simcat.library_days WHERE to_day IS NULL

@@ -91,10 +91,7 @@ export function hasOtherName(metadata: Metadata, key: LibraryKey): boolean {
   return nameIn(metadata, key) !== key.name;
 }
 
-/**
- * The owner's library that metadata names instead of the requested one, if it is listed; null for nearly all. The
- * libraryOwner proves nothing: it may be an organization or another user.
- */
+/** The owner's listed library that metadata names instead of the requested one, or null. The libraryOwner may be an organization. */
 export function findOtherListed(metadata: Metadata, key: LibraryKey, isListed: (key: LibraryKey) => boolean) {
   const other = { owner: key.owner, name: nameIn(metadata, key) };
   return hasOtherName(metadata, key) && isListed(other) ? other : null;

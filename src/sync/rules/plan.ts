@@ -55,10 +55,7 @@ export function createPlanner(
   const holdsEnded: LibraryKey[] = [];
   /** Removals have been held since this moment without a break, in database ms; null if none is held. */
   let heldSince: number | null = null;
-  /**
-   * A listed library, in scope or not, whose last read succeeded and that is not read again. If nothing else can be read, it
-   * shows whether the service is down. Null if there is none.
-   */
+  /** A listed library, in scope or not, whose last read succeeded and that is not read again: it shows whether the service is down. */
   let witness: LibraryKey | null = null;
   let listedInScope = 0;
 
@@ -168,9 +165,7 @@ const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
 const FAILED = 5;
 
 /**
- * Sorts libraries, by their indexes of a listing of this length.
- *
- * New and changed libraries are first, so that an interrupted run is useful, and libraries that failed last time are last.
+ * Sorts libraries, by their indexes of a listing of this length. New and changed libraries are first, so that an interrupted run is useful, and libraries that failed last time are last.
  * Within a rank the oldest content is first, and overdue libraries precede all ranks: interrupted runs starve no library.
  */
 export function createReadOrder(length: number, { now, fullEveryMs }: Pick<PlanContext, "now" | "fullEveryMs">) {

@@ -43,9 +43,7 @@ export function isSettled(sync: SyncState): boolean {
 
 /**
  * When a library with an unsettled bookmark is read next, in database ms; null if it is settled. The library is listed with
- * its bookmark and has no `reread_reason`.
- *
- * The time since the date was first seen doubles with each read. One read follows the end of the window.
+ * its bookmark and has no `reread_reason`. The time since the date was first seen doubles with each read. One read follows the end of the window.
  */
 export function nextReadAt(sync: SyncState): number | null {
   if (isSettled(sync)) return null;
@@ -97,10 +95,8 @@ interface Sighting {
 }
 
 /**
- * The `bookmarkSeenAt` to store. In general it is `listedAt`.
- *
- * A date that was in the past at the read, whatever its zone, settles at once: no edit could have it at that moment. Its
- * window must end before the read, so it counts as seen one precision before `latestInstant`.
+ * The `bookmarkSeenAt` to store. A date that was in the past at the read, whatever its zone, settles at once: no edit could have it at
+ * that moment. Its window must end before the read, so it counts as seen one precision before `latestInstant`.
  */
 export function seenAtForStore(sighting: Sighting): number {
   const { listedText, listedAt, date, readAt } = sighting;
