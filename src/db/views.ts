@@ -128,11 +128,7 @@ CROSS JOIN LATERAL pg_identify_object(
 WHERE coalesce(c.oid, d.objid) <> o.oid ORDER BY 1`;
 
 /** A privilege of a role on a view or function of schema `simcat_report`, as statements. */
-interface ViewGrant {
-  readonly view: string;
-  readonly grant: string;
-  readonly revoke: string;
-}
+type ViewGrant = Readonly<Record<"view" | "grant" | "revoke", string>>;
 
 /** Every view and function has at least the privileges of its owner. The texts lack the parameters of functions, which may change. */
 const SELECT_GRANTS = `

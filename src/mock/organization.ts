@@ -36,17 +36,11 @@ export function organizationOf(libraries: Iterable<MockLibrary>) {
   };
 }
 
-interface OrganizationOptions {
-  readonly seed: number;
-  readonly libraries: number;
-  /** On average: most libraries have few scenarios, a few have many. */
-  readonly scenariosPerLibrary: number;
-  /** No date is later. */
-  readonly now: Date;
-}
+type Numbers = Readonly<Record<"seed" | "libraries" | "scenariosPerLibrary", number>>;
 
-/** Creates a lifelike organization. The same options give the same bytes. */
-export function createOrganization({ seed, libraries, scenariosPerLibrary, now }: OrganizationOptions): Organization {
+/** Creates a lifelike organization, without dates after `now`. The same options give the same bytes. */
+export function createOrganization(options: Numbers & { readonly now: Date }): Organization {
+  const { seed, libraries, scenariosPerLibrary, now } = options;
   const random = createRandom(seed);
   const owners = createOwnerNames(random, Math.min(150, Math.max(3, Math.floor(Math.sqrt(libraries)))));
   const organization = organizationOf([]);

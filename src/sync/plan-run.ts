@@ -1,7 +1,7 @@
 import type { Connection, Pool } from "../db/connect.ts";
 import { listsOlder, type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
 import { parseStored, streamStored } from "../db/read/stored-libraries.ts";
-import type { ListingChanges, Removals } from "../db/store/save-listing.ts";
+import type { ListingChanges } from "../db/store/save-listing.ts";
 import { countListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { keyText } from "../key.ts";
@@ -112,8 +112,7 @@ async function checkRemovals(
       : live.listed > 0;
   /** The listing shares nothing with the copy as it was before removals were held, and `--allow-removals` does not apply. */
   const isForeign = verdict.kind !== "pass" && live.count > 0 && !isShared;
-  const removals: Removals = { marked, held, heldSince };
-  return { verdict, removals, isForeign };
+  return { verdict, removals: { marked, held, heldSince }, isForeign };
 }
 
 /** How many libraries of the whole organization are live, and how many of those are listed. */

@@ -2,9 +2,9 @@ import type { Connection } from "../connect.ts";
 import { statement } from "../statement.ts";
 
 /** Days that have not begun. The clock may have been set back by less than an hour. */
-const FUTURE_DAYS = statement(`
+const FUTURE_DAYS = `
 SELECT day::text FROM simcat.snapshot_days
-WHERE day > ((now() + interval '1 hour') AT TIME ZONE 'UTC')::date ORDER BY day`);
+WHERE day > ((now() + interval '1 hour') AT TIME ZONE 'UTC')::date ORDER BY day`;
 
 /** Deletes the snapshots from this day on, and opens the rows again that they ended. */
 const REMOVE_DAYS = statement(`
@@ -72,13 +72,11 @@ WHERE to_day IS NULL GROUP BY owner`);
 
 /**
  * Takes the snapshot of this UTC day, unless there is one. Everything is compared and written by the database; the counts of
- * scenarios are those that `library_sync` keeps.
- *
- * Returns the days with a snapshot that have not begun: the clock was ahead, or it is behind now. If the clock is confirmed, their
+ * scenarios are those that `library_sync` keeps. Returns the days with a snapshot that have not begun: the clock was ahead, or it is behind now. If the clock is confirmed, their
  * snapshots are removed, otherwise no snapshot is taken.
  */
 export async function saveSnapshot(connection: Connection, runId: number, isClockConfirmed: boolean) {
-  const { rows: future } = await connection.query<{ day: string }>(FUTURE_DAYS({}));
+  const { rows: future } = await connection.query<{ day: string }>(FUTURE_DAYS);
   const futureDays = future.map(({ day }) => day);
   const [firstFuture] = futureDays;
   if (firstFuture !== undefined && isClockConfirmed) await connection.query(REMOVE_DAYS({ day: firstFuture }));

@@ -30,7 +30,21 @@ export function buildLibraryContent(
   const suspectBefore = sync?.suspectReads ?? 0;
   // Rejected metadata leaves the stored one, which may be another library's.
   const isMetadataKept = received.metadata === null;
-  const bookmarkSeenAt = seenAt(action, received, { isSameText, suspect }, facts);
+  const known = isSameText ? sync.bookmarkSeenAt : null;
+  // A date that was seen in the future was seen before the clock was set back: it counts as seen now.
+  const isAhead = known !== null && known > facts.listedAt;
+  const firstSeenAt = known === null || isAhead ? facts.listedAt : known;
+  // A date that is already the bookmark keeps its moment; a new one may be old enough to settle at once.
+  const keepsMoment = suspect || (isSameText && !isAhead && sync.bookmark === listed.lastModified);
+  const bookmarkSeenAt = keepsMoment
+    ? firstSeenAt
+    : seenAtForStore({
+        listedText: listed.lastModified,
+        listedAt: firstSeenAt,
+        previousText: (isSameText ? sync.bookmark : sync?.listedText) ?? null,
+        date: received.date,
+        readAt: facts.readAt,
+      });
   const isPartial = received.rejects.length > 0 || listed.source === null;
   const { contentHash, hashesTrustedSince } = facts;
   const isHashTrusted = hashesTrustedSince === null || (sync?.contentReadAt ?? 0) >= hashesTrustedSince;
@@ -49,28 +63,6 @@ export function buildLibraryContent(
     contentAsOf: isCached ? facts.readAt - received.cachedMs - CACHE_MARGIN_MS : null,
     suspectReads: suspect ? (isSameText ? suspectBefore : 0) + 1 : isMetadataKept ? suspectBefore : 0,
   };
-}
-
-/** A date that is already the bookmark keeps its moment; a new one may be old enough to settle at once. */
-function seenAt(
-  { listed, stored }: ReadAction,
-  received: ReceivedContent,
-  { isSameText, suspect }: { readonly isSameText: boolean; readonly suspect: boolean },
-  facts: ContentFacts,
-): number {
-  const sync = stored?.sync ?? null;
-  const known = isSameText ? (sync?.bookmarkSeenAt ?? null) : null;
-  // A date that was seen in the future was seen before the clock was set back: it counts as seen now.
-  const isAhead = known !== null && known > facts.listedAt;
-  const firstSeenAt = known === null || isAhead ? facts.listedAt : known;
-  if (suspect || (isSameText && !isAhead && sync?.bookmark === listed.lastModified)) return firstSeenAt;
-  return seenAtForStore({
-    listedText: listed.lastModified,
-    listedAt: firstSeenAt,
-    previousText: (isSameText ? sync?.bookmark : sync?.listedText) ?? null,
-    date: received.date,
-    readAt: facts.readAt,
-  });
 }
 
 /**
