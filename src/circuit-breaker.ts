@@ -26,10 +26,12 @@ export class CircuitBreaker {
   }
 }
 
-/** The error of an open circuit breaker. `advice` ends its message. */
-export function manyFailed(last: ContentError, advice: string): SourceUnavailableError {
+const MANY_FAILED = `${THRESHOLD} libraries in a row could not be read`;
+
+/** The error of a service that counts as down. `advice` ends its message; `found` begins it, by default for an open circuit breaker. */
+export function outageError(last: ContentError, advice: string, found = MANY_FAILED): SourceUnavailableError {
   return new SourceUnavailableError(
-    `${THRESHOLD} libraries in a row could not be read, so the service is considered down (the last: ${last.message})${advice}`,
+    `${found}, so the service is considered down (the last: ${last.message})${advice}`,
     { retryAfterMs: last.retryAfterMs, cause: last },
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CircuitBreaker, manyFailed } from "../src/circuit-breaker.ts";
+import { CircuitBreaker, outageError } from "../src/circuit-breaker.ts";
 import { ContentError, SourceUnavailableError } from "../src/errors.ts";
 
 /** The states after each of `count` failures that are not `closed`, by their number. */
@@ -24,7 +24,7 @@ test("libraries that failed before do not open it, but make each twenty failures
 });
 
 test("its error names the last failure and says what to do", () => {
-  expect(manyFailed(new ContentError("network", "reset"), "; try again later")).toEqual(
+  expect(outageError(new ContentError("network", "reset"), "; try again later")).toEqual(
     new SourceUnavailableError(
       "20 libraries in a row could not be read, so the service is considered down (the last: reset); try again later",
     ),

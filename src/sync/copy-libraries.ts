@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { concurrently } from "../async.ts";
-import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
+import { CircuitBreaker, outageError } from "../circuit-breaker.ts";
 import { COLUMN_SIGNATURE } from "../db/store/columns.ts";
 import { RefusedRows, refusedByDatabase } from "../db/store/refused-rows.ts";
 import { saveOutcomes } from "../db/store/save-outcomes.ts";
@@ -55,7 +55,6 @@ async function* readLibraries(
       stopped.throwIfAborted();
       return await readLibrary(action, stopped);
     } catch (error) {
-      if (error instanceof ContentError) return { kind: "failed", action, error } as const;
       // Otherwise each waiting request would first wait for the pause to end.
       if (error instanceof SourceUnavailableError) stop.abort(error);
       throw error;
@@ -82,7 +81,7 @@ async function* readLibraries(
   await outage.assertRead();
 }
 
-/** Returns the function that reads one library. It throws a ContentError if this library failed; anything else ends the run. */
+/** Returns the function that reads one library. Its errors end the run: if only this library failed, it returns the ContentError. */
 async function createLibraryReader(run: Run, planned: PlannedRun) {
   const createBuffer = await createScenarioBuffers(run);
   const findDrift = createDriftFinder(run, planned.listing.libraries);
@@ -91,7 +90,7 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
   const held = new Set(plan.held.map(keyText));
   const isListed = (key: LibraryKey) => listing.libraries.has(key);
 
-  return async (action: ReadAction, signal: AbortSignal): Promise<Extract<ReadOutcome, { kind: "read" }>> => {
+  return async (action: ReadAction, signal: AbortSignal) => {
     const { key } = action.listed;
     const buffer = createBuffer();
     try {
@@ -118,11 +117,12 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
       const mayLose = action.stored !== null && action.stored.state !== "listed" && !content.isSame;
       const lost = mayLose && lacksFields(received) ? await findDrift(content, received, signal) : null;
       if (lost !== null) throw new ContentError("drift", `${lost}. ${DRIFT_ADVICE}`, { rejects: received.rejects });
-      return { kind: "read", action, content, buffer };
+      return { kind: "read", action, content, buffer } as const;
     } catch (thrown) {
       const error = thrown instanceof RefusedRows ? refusedByDatabase("storing the library", thrown.cause) : thrown;
-      if (error instanceof ContentError) await buffer.free();
-      throw error;
+      if (!(error instanceof ContentError)) throw error;
+      await buffer.free();
+      return { kind: "failed", action, error } as const;
     }
   };
 }
@@ -162,7 +162,7 @@ function watchForOutage({ service }: Run, listedWitness: LibraryKey | null, sign
         return null;
       }
       const state = breaker.addFailure(hasFailed(stored));
-      if (state === "open") return manyFailed(error, TRIES_AGAIN);
+      if (state === "open") return outageError(error, TRIES_AGAIN);
       if (state === "closed" || witness === null) return null;
       const asked = witness;
       const failed = await ask(asked);
@@ -173,7 +173,7 @@ function watchForOutage({ service }: Run, listedWitness: LibraryKey | null, sign
     /** @throws SourceUnavailableError if content was asked for, and none could be read */
     async assertRead(): Promise<void> {
       if (hasRead || lastUnread === null) return;
-      if (witness === null) throw considersDown("no library could be read", lastUnread);
+      if (witness === null) throw outageError(lastUnread, TRIES_AGAIN, "no library could be read");
       const failed = await ask(witness);
       if (failed?.unread) throw witnessFailed(witness, failed);
     },
@@ -184,14 +184,7 @@ const TRIES_AGAIN = "; the next run tries again";
 
 function witnessFailed(witness: LibraryKey, last: ContentError): SourceUnavailableError {
   const tried = `neither the libraries that were tried nor ${formatKey(witness)}, whose last read succeeded, could be read`;
-  return considersDown(tried, last);
-}
-
-function considersDown(summary: string, last: ContentError): SourceUnavailableError {
-  return new SourceUnavailableError(
-    `${summary}, so the service is considered down (the last: ${last.message})${TRIES_AGAIN}`,
-    { retryAfterMs: last.retryAfterMs, cause: last },
-  );
+  return outageError(last, TRIES_AGAIN, tried);
 }
 
 /** Raise this if the same text is parsed to another value than before, so that stored rows are compared again. */
@@ -204,10 +197,6 @@ export const hashVersion = (fields: readonly string[]) =>
 const HASH_VERSION = hashVersion(COLUMN_SIGNATURE);
 
 /** Equal for two reads of a library only if both store the same rows. Base64url. */
-export function hashContent(
-  { source }: ListedLibrary,
-  { digest }: Pick<ReceivedContent, "digest">,
-  serviceTimezone: string,
-): string {
+export function hashContent({ source }: ListedLibrary, { digest }: ReceivedContent, serviceTimezone: string): string {
   return hash("sha256", JSON.stringify([HASH_VERSION, serviceTimezone, source, digest]), "base64url");
 }

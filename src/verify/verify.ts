@@ -1,6 +1,6 @@
 import { ascending } from "d3-array";
 import { concurrently } from "../async.ts";
-import { CircuitBreaker, manyFailed } from "../circuit-breaker.ts";
+import { CircuitBreaker, outageError } from "../circuit-breaker.ts";
 import { readNow } from "../db/clock.ts";
 import type { Connection } from "../db/connect.ts";
 import { type DifferenceKind, MAX_EXAMPLES, type RowDifference, type StoredRows } from "../db/read/compare-rows.ts";
@@ -192,7 +192,7 @@ async function compareSides(
     if (!error.unavailable) return breaker.reset();
     const state = breaker.addFailure(hasFailed(row));
     if (state === "open" || (state === "doubtful" && !hasRead))
-      throw manyFailed(error, "; run simcat verify again later");
+      throw outageError(error, "; run simcat verify again later");
   };
   const comparisons = concurrently(both, settings.concurrency, ([listed, row]) =>
     compare(listed, row).catch((error) => fail(listed.key, row, error)),

@@ -71,9 +71,9 @@ FROM simcat.library_days LEFT JOIN simcat.library_sync y USING (owner, library_n
 WHERE to_day IS NULL GROUP BY owner`);
 
 /**
- * Takes the snapshot of this UTC day, unless there is one. Everything is compared and written by the database; the counts of
- * scenarios are those that `library_sync` keeps. Returns the days with a snapshot that have not begun: the clock was ahead, or it is behind now. If the clock is confirmed, their
- * snapshots are removed, otherwise no snapshot is taken.
+ * Takes the snapshot of this UTC day, unless there is one. The counts of scenarios are those that `library_sync` keeps.
+ * @returns the days with a snapshot that have not begun, because the clock was ahead, or is behind now: if the clock is confirmed, their
+ * snapshots are removed, otherwise none is taken
  */
 export async function saveSnapshot(connection: Connection, runId: number, isClockConfirmed: boolean) {
   const { rows: future } = await connection.query<{ day: string }>(FUTURE_DAYS);
