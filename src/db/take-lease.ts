@@ -46,8 +46,7 @@ export async function takeLease<S>(
 ): Promise<{ readonly token: number; readonly started: S }> {
   const beganAt = performance.now();
   /** What the last attempt took, if its COMMIT was not answered. */
-  let unanswered: LeasePeriod | null = null;
-  let started: S | null = null;
+  let unanswered: (LeasePeriod & { readonly started: S }) | null = null;
   /** Marks the dead holders' runs as abandoned. Null if a run may hold a lease that excludes it. */
   const tryTake = async (connection: Connection) => {
     await connection.query(LOCK_TAKING);
@@ -58,10 +57,9 @@ export async function takeLease<S>(
       await connection.query(SHORTEN, [name, LEASE_MS, SHORTENED_MS]);
       return null;
     }
-    unanswered = taken;
     await abandonRuns(connection, name);
-    started = await start(connection, started);
-    return { token: taken.token, started };
+    unanswered = { ...taken, started: await start(connection, unanswered?.started ?? null) };
+    return unanswered;
   };
   const readRivals = (connection: Connection) => connection.query<OtherLease>(SELECT_RIVALS, [name]);
   /** When each period of a rival seemed to expire first. */
