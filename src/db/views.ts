@@ -113,7 +113,7 @@ async function readObjects(connection: Connection, name: string): Promise<string
   return rows.map(({ object }) => object);
 }
 
-/** What uses a view, its row type or a function directly. `view`: its name if it is of `simcat_report`. A view uses others by its rule. */
+/** Objects that use a view, its row type or a function directly; a view by its rule. `view`: its name in `simcat_report`, or null. */
 const SELECT_USERS = `
 SELECT DISTINCT i.type || ' ' || i.identity AS "user",
   CASE WHEN i.schema = 'simcat_report' THEN coalesce(c.relname, p.proname) END AS view

@@ -46,7 +46,7 @@ export const namesOf = (columns: readonly Pick<StoredColumn<never>, "name">[]): 
 /** All columns of a table, those that simcat fills itself included. */
 export const allNamesOf = (table: Table): string[] => namesOf(Object.values(getTableColumns(table)));
 
-/** Of the columns whose changed values begin a version, or are written in place. */
+/** The names of columns whose changed values begin a version, or are written in place. */
 export const namesBy = (wanted: "version" | "in place", columns: readonly StoredColumn<never>[]) =>
   namesOf(columns.filter(({ change }) => change === wanted));
 

@@ -189,7 +189,7 @@ const READ_IDS = readColumns(scenarioColumns.filter(({ change }) => change === "
 /**
  * Stores the scenarios of libraries. For each library it counts the scenarios that are new, differ (superseded into history) or
  * are unchanged; the live ones before, those of them that the read lacks, and those that an earlier read lacked too; and the
- * live ones and results after. What rejects kept back from the first whole read is initial content. The initial content of a
+ * live ones and results after. Content that rejects kept back from the first whole read is initial. The initial content of a
  * library that this transaction stored first has no events here: the event of the library counts it.
  * MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
  */
