@@ -1,8 +1,5 @@
 /** The part of an AbortSignal that waiting needs. Every AbortSignal has it. */
-export interface StopSignal {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  throwIfAborted(): void;
+export interface StopSignal extends Pick<AbortSignal, "aborted" | "reason" | "throwIfAborted"> {
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
@@ -14,18 +11,12 @@ export const startTimer = (callback: () => void, ms: number) =>
   setTimeout(callback, Math.max(0, Math.min(ms, MAX_TIMER_MS)));
 
 /** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as the signal is aborted. */
-export function sleep(ms: number, signal: StopSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const timer = startTimer(() => finish(resolve), Math.ceil(ms));
-    const onAbort = () => finish(() => reject(signal.reason));
-    signal.addEventListener("abort", onAbort);
-    function finish(settle: () => void): void {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-      settle();
-    }
+export async function sleep(ms: number, signal: StopSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise<void>((resolve) => {
+    timer = startTimer(resolve, Math.ceil(ms));
   });
+  await unlessAborted(elapsed, signal).finally(() => clearTimeout(timer));
 }
 
 /** Resolves when the signal is aborted. Keeps the process alive until then. */

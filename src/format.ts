@@ -63,13 +63,12 @@ const SPAN_UNITS = [
 /** `just now`, `12 s ago`, `5 min ago`, `47 h ago`, `12 d ago`, or `in 5 min`. */
 export function formatAgo(at: Date, now: Date): string {
   const agoMs = now.getTime() - at.getTime();
+  if (Math.abs(agoMs) < 1000) return "just now";
   const distance = formatDistance(Math.abs(agoMs));
-  if (distance === null) return "just now";
   return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
 }
 
-function formatDistance(ms: number): string | null {
-  if (ms < 1000) return null;
+function formatDistance(ms: number): string {
   if (ms < MINUTE_MS) return `${Math.floor(ms / 1000)} s`;
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
   if (ms < 2 * DAY_MS) return `${Math.floor(ms / HOUR_MS)} h`;

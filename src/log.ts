@@ -49,15 +49,10 @@ const STYLES_OF_LEVELS = {
   error: "red",
   fatal: "red",
 } as const;
-
-interface LogLine {
-  readonly time: string;
-  readonly level: keyof typeof STYLES_OF_LEVELS;
-  readonly msg?: string;
-}
+type Level = keyof typeof STYLES_OF_LEVELS;
 
 function prettyLine(line: string, isColored = false): string {
-  const { time, level, msg = "", ...fields } = JSON.parse(line) as LogLine & Record<string, unknown>;
+  const { time, level, msg = "", ...fields }: { time: string; level: Level; msg?: string } = JSON.parse(line);
   const formatted = Object.entries(fields).map(([name, value]) => `${name}=${printable(JSON.stringify(value))}`);
   const padded = level.toUpperCase().padEnd(5);
   const label = isColored ? styleText(STYLES_OF_LEVELS[level], padded, { validateStream: false }) : padded;

@@ -42,7 +42,6 @@ const stderr = openStandardStream(
     return `${JSON.stringify(line)}\n`;
   },
 );
-const writeErr = (text: string) => stderr.write(text);
 
 /** Waits for the readers of both streams, for data until a stop signal. Returns the exit code, never 0 if data was not read. */
 async function drainStreams(exitCode: number): Promise<number> {
@@ -61,16 +60,13 @@ function endProcess(exitCode: number): void {
   process.exitCode = exitCode;
   const timer = setTimeout(() => {
     const open = process.getActiveResourcesInfo();
-    writeErr(`simcat: still open ${OPEN_PATIENCE_MS / 1000} s after the end: ${open.join(", ")}\n`);
+    stderr.write(`simcat: still open ${OPEN_PATIENCE_MS / 1000} s after the end: ${open.join(", ")}\n`);
     process.exit();
   }, OPEN_PATIENCE_MS);
   timer.unref();
 }
 
-interface TerminalStream {
-  readonly _handle?: { setBlocking?(isBlocking: boolean): void };
-}
-
+type TerminalStream = { readonly _handle?: { setBlocking?(isBlocking: boolean): void } };
 /** Node makes terminals block. A terminal that is stopped with Ctrl-S would stop the whole process. */
 for (const terminal of [process.stdout, process.stderr] as TerminalStream[]) terminal._handle?.setBlocking?.(false);
 
@@ -117,9 +113,8 @@ function ignoresHangup(): boolean {
   }
 }
 
-const isHangupIgnored = ignoresHangup();
 for (const signal of Object.keys(STOP_SIGNALS) as SignalName[])
-  process.on(signal, isHangupIgnored && signal === "SIGHUP" ? () => {} : onStopSignal);
+  process.on(signal, signal === "SIGHUP" && ignoresHangup() ? () => {} : onStopSignal);
 
 /** Defined by bundle.mjs: the commit that was built, or an empty string. */
 declare const BUILD_COMMIT: string;
@@ -146,8 +141,8 @@ let context: Context = {
   invocation: findInvocation(),
   openInput: () => process.stdin,
   print: (text) => stdout.write(`${text}\n`),
-  note: (text) => writeErr(`${mask(text)}\n`),
-  draw: writeErr,
+  note: (text) => stderr.write(`${mask(text)}\n`),
+  draw: stderr.write,
   terminal: {
     isOut: process.stdout.isTTY === true,
     isErr: process.stderr.isTTY === true,
@@ -170,7 +165,7 @@ async function reportError(error: unknown): Promise<number> {
   const isMissing = hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND");
   if (isMissing || hasErrorCode(error, "EMFILE", "ENFILE")) {
     const advice = isMissing ? "a file of the program is missing; reinstall simcat" : "raise the limit (ulimit -n)";
-    writeErr(`simcat: ${advice} (${toError(error).message.split("\n")[0]})\n`);
+    stderr.write(`simcat: ${advice} (${toError(error).message.split("\n")[0]})\n`);
     return EXIT.configuration;
   }
   return (await import("./cli/notify.ts")).printError(context, error);

@@ -72,17 +72,13 @@ export function sameMoment(a: string | null, b: string | null): boolean | null {
   if (a === b) return true;
   const [first, second] = [parseDateFormat(a), parseDateFormat(b)];
   if (first === null || second === null) return null;
-  const apart = startOf(second) - startOf(first);
+  const apart = second.localTime - first.localTime + (first.offsetMs ?? 0) - (second.offsetMs ?? 0);
   if ((first.offsetMs === null) === (second.offsetMs === null)) return overlap(first, second, apart);
   // One of them is the local time of an unknown zone. Offsets are multiples of a quarter of an hour.
   for (let shift = -MAX_OFFSET_MS; shift <= MAX_OFFSET_MS; shift += QUARTER_HOUR_MS) {
     if (overlap(first, second, apart + shift)) return true;
   }
   return false;
-}
-
-function startOf(format: DateFormat): number {
-  return format.localTime - (format.offsetMs ?? 0);
 }
 
 /** Whether the two periods overlap if the second starts `apart` ms after the first. */
@@ -243,18 +239,10 @@ export function parseFileSize(text: string | null): number | null {
   const [, amount, prefix = "", exact] = FILE_SIZE.exec(text ?? "") ?? [];
   if (amount === undefined) return null;
   const unit = 1024 ** PREFIXES.indexOf(prefix.toLowerCase());
-  const rounded = plain(amount) * unit;
-  if (exact === undefined) return unit === 1 ? wholeBytes(rounded) : wholeBytes(Math.round(rounded));
-  const decimals = amount.split(".")[1]?.length ?? 0;
-  const bytes = plain(exact);
-  const agrees = Math.abs(bytes - rounded) < unit / 10 ** decimals && bytes >= rounded / 2;
-  return agrees ? wholeBytes(bytes) : null;
-}
-
-function plain(digits: string): number {
-  return Number(digits.replaceAll(",", ""));
-}
-
-function wholeBytes(bytes: number): number | null {
-  return Number.isSafeInteger(bytes) ? bytes : null;
+  const numberOf = (digits: string) => Number(digits.replaceAll(",", ""));
+  const rounded = numberOf(amount) * unit;
+  const step = unit / 10 ** (amount.split(".")[1]?.length ?? 0);
+  const bytes = exact === undefined ? (unit === 1 ? rounded : Math.round(rounded)) : numberOf(exact);
+  const agrees = exact === undefined || (Math.abs(bytes - rounded) < step && bytes >= rounded / 2);
+  return agrees && Number.isSafeInteger(bytes) ? bytes : null;
 }
