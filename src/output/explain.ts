@@ -4,6 +4,7 @@ import { formatKey } from "../key.ts";
 import type { SyncState } from "../model.ts";
 import { printable } from "../printable.ts";
 import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
+import { toSnakeCase } from "./summary.ts";
 import { dateOf, formatSettled, formatVerdict, judge, momentOf, type Verdict } from "./verdict.ts";
 
 /** Explains to people why a library was or will be read, or not. */
@@ -114,9 +115,7 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
     suspect_reads: sync?.suspectReads ?? 0,
     full_read_due_at: fullReadDueOf(verdict, rows, fullEveryMs),
     failures: sync?.failures ?? 0,
-    last_error: reads.lastError,
-    last_failed_at: reads.lastFailedAt,
-    last_success_at: reads.lastSuccessAt,
+    ...toSnakeCase(reads),
     stored: library !== null,
     last_modified: library?.lastModified ?? null,
     first_seen_at: library?.firstSeenAt ?? null,
@@ -127,14 +126,7 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
     scenario_versions: versions.scenarios,
     open_rejects: rejects.open,
     resolved_rejects: rejects.resolved,
-    rejects: rejects.shown.map(({ kind, code, path, reason, firstSeenAt, lastSeenAt }) => ({
-      kind,
-      code,
-      path,
-      reason,
-      first_seen_at: firstSeenAt,
-      last_seen_at: lastSeenAt,
-    })),
+    rejects: rejects.shown.map(toSnakeCase),
   };
 }
 

@@ -7,6 +7,7 @@ import { printable } from "../printable.ts";
 import type { RunStatus } from "../run-summary.ts";
 import { HOUR_MS } from "../units.ts";
 import { type Look, mark, PLAIN, toneOf } from "./look.ts";
+import { toSnakeCase } from "./summary.ts";
 import { formatTable } from "./table.ts";
 import { nextTryOf } from "./verdict.ts";
 
@@ -158,25 +159,14 @@ export function toStatusJson(rows: StatusRows) {
     },
     scenarios: { live: scenarios },
     runs: runs.map((run) => toRunRowJson(run, rows)),
-    failing: failing.shown.map((library) => ({
-      owner: library.owner,
-      library: library.name,
-      failures: library.failures,
-      last_failed_at: library.lastFailedAt,
-      next_read_due_at: nextTryOf(library),
-      last_success_at: library.lastSuccessAt,
-      last_error: library.lastError,
-    })),
+    failing: failing.shown.map((library) => {
+      const { owner, name, failures, lastFailedAt, lastSuccessAt, lastError } = library;
+      const nextReadDueAt = nextTryOf(library);
+      return toSnakeCase({ owner, library: name, failures, lastFailedAt, nextReadDueAt, lastSuccessAt, lastError });
+    }),
     open_rejects: rejects.total,
     open_reject_groups: rejects.groups,
-    rejects: rejects.shown.map(({ owner, name, kind, code, count, firstSeenAt }) => ({
-      owner,
-      library: name,
-      kind,
-      code,
-      count,
-      first_seen_at: firstSeenAt,
-    })),
+    rejects: rejects.shown.map(({ owner, name, ...group }) => ({ owner, library: name, ...toSnakeCase(group) })),
     next: nextStep(rows),
   };
 }

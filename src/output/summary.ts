@@ -73,9 +73,9 @@ export function toRunJson(summary: RunSummary, exitCode: number) {
   };
 }
 
-/** Counts under the names of their columns in `sync_runs`, or under reasons such as `owes_a_read_rejects`. */
-export function toSnakeCase(counts: Readonly<Record<string, number>>): Record<string, number> {
+/** Values under the names of their columns, or under reasons such as `owes_a_read_rejects`. */
+export function toSnakeCase<T>(values: Readonly<Record<string, T>>): Record<string, T> {
   const rename = (name: string) =>
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll(/\W+/g, "_");
-  return Object.fromEntries(Object.entries(counts).map(([name, value]) => [rename(name), value]));
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [rename(name), value]));
 }
