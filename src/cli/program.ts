@@ -5,134 +5,110 @@ import { EXIT, UsageError } from "../errors.ts";
 import type { Action, ActionRunner } from "./command.ts";
 import type { Context } from "./context.ts";
 
-/**
- * In the order of the help. `document` says more, in the repository. `load` loads the file of a command with all that its action
- * needs, only if it is asked for; completion asks for all.
- */
+/** In the order of the help. `load` loads the file of a command with all that its action needs, only if it is asked for. */
 const GROUPS = {
   "Set up": {
     document: "docs/configuration.md",
-    commands: {
-      init: {
-        description: "ask for the service and the database, test both, and write .env",
-        example: "simcat init --base-url https://api.example.com/v1/",
-        load: async () => (await import("./init.ts")).defineInit,
-      },
-      check: {
-        description: "check configuration, service, key, database, privileges and schema",
-        example: "simcat check",
-        load: async () => (await import("./check.ts")).defineCheck,
-      },
-      migrate: {
-        description: "update the database schema",
-        example: "simcat migrate",
-        load: async () => (await import("./migrate.ts")).defineMigrate,
-      },
-      completion: {
-        description: "print a script that completes commands, options, owners and libraries in a shell",
-        example: "simcat completion fish | source",
-        load: async () => (await import("./completion.ts")).defineCompletion,
-      },
+    init: {
+      description: "ask for the service and the database, test both, and write .env",
+      example: "simcat init --base-url https://api.example.com/v1/",
+      load: async () => (await import("./init.ts")).defineInit,
+    },
+    check: {
+      description: "check configuration, service, key, database, privileges and schema",
+      load: async () => (await import("./check.ts")).defineCheck,
+    },
+    migrate: {
+      description: "update the database schema",
+      load: async () => (await import("./migrate.ts")).defineMigrate,
+    },
+    completion: {
+      description: "print a script that completes commands, options, owners and libraries in a shell",
+      example: "simcat completion fish | source",
+      load: async () => (await import("./completion.ts")).defineCompletion,
     },
   },
   "Keep the copy": {
     document: "docs/operations.md",
-    commands: {
-      sync: {
-        description: "run one incremental sync",
-        example: "simcat sync --library example.user/helloworldCourse",
-        load: async () => (await import("./sync.ts")).defineSync,
-      },
-      backfill: {
-        description: "run one full sync, or continue an interrupted one",
-        example: "simcat backfill",
-        load: async () => (await import("./sync.ts")).defineBackfill,
-      },
-      start: {
-        description: "run as a worker: sync on a schedule, health and metrics over HTTP",
-        example: "SIMCAT_SCHEDULE='*/5 * * * *' simcat start",
-        load: async () => (await import("./start.ts")).defineStart,
-      },
-      prune: {
-        description: "delete old history, removed rows and resolved rejects",
-        example: "simcat prune --older-than 365d --dry-run",
-        load: async () => (await import("./prune.ts")).definePrune,
-      },
+    sync: {
+      description: "run one incremental sync",
+      example: "simcat sync --library example.user/helloworldCourse",
+      load: async () => (await import("./sync.ts")).defineSync,
+    },
+    backfill: {
+      description: "run one full sync, or continue an interrupted one",
+      load: async () => (await import("./sync.ts")).defineBackfill,
+    },
+    start: {
+      description: "run as a worker: sync on a schedule, health and metrics over HTTP",
+      example: "SIMCAT_SCHEDULE='*/5 * * * *' simcat start",
+      load: async () => (await import("./start.ts")).defineStart,
+    },
+    prune: {
+      description: "delete old history, removed rows and resolved rejects",
+      example: "simcat prune --older-than 365d --dry-run",
+      load: async () => (await import("./prune.ts")).definePrune,
     },
   },
   "Look at it": {
     document: "docs/operations.md",
-    commands: {
-      status: {
-        description: "show the last runs, freshness, failing libraries and rejects",
-        example: "simcat status",
-        load: async () => (await import("./status.ts")).defineStatus,
-      },
-      libraries: {
-        description: "list the libraries: what they contain, how fresh they are, and their state",
-        example: "simcat libraries 'example.user/*course'",
-        load: async () => (await import("./libraries.ts")).defineLibraries,
-      },
-      explain: {
-        description: "explain why the next run will read or skip a library",
-        example: "simcat explain example.user/helloworldCourse",
-        load: async () => (await import("./explain.ts")).defineExplain,
-      },
-      verify: {
-        description: "compare the database with the service, scenario by scenario",
-        example: "simcat verify",
-        load: async () => (await import("./verify.ts")).defineVerify,
-      },
+    status: {
+      description: "show the last runs, freshness, failing libraries and rejects",
+      load: async () => (await import("./status.ts")).defineStatus,
+    },
+    libraries: {
+      description: "list the libraries: what they contain, how fresh they are, and their state",
+      example: "simcat libraries 'example.user/*course'",
+      load: async () => (await import("./libraries.ts")).defineLibraries,
+    },
+    explain: {
+      description: "explain why the next run will read or skip a library",
+      example: "simcat explain example.user/helloworldCourse",
+      load: async () => (await import("./explain.ts")).defineExplain,
+    },
+    verify: {
+      description: "compare the database with the service, scenario by scenario",
+      load: async () => (await import("./verify.ts")).defineVerify,
     },
   },
   "Ask it": {
     document: "docs/reporting.md",
-    commands: {
-      query: {
-        description: "answer a question in SQL about the views of simcat_report",
-        example: 'simcat query "SELECT owner, count(*) FROM libraries GROUP BY owner"',
-        load: async () => (await import("./query.ts")).defineQuery,
-      },
+    query: {
+      description: "answer a question in SQL about the views of simcat_report",
+      example: 'simcat query "SELECT owner, count(*) FROM libraries GROUP BY owner"',
+      load: async () => (await import("./query.ts")).defineQuery,
     },
   },
   "Hand it on": {
     document: "docs/export.md",
-    commands: {
-      report: {
-        description: "write an HTML page with charts: contents, changes, what needs attention",
-        example: "simcat report --since 30d --out simcat-report.html",
-        load: async () => (await import("./report.ts")).defineReport,
-      },
-      export: {
-        description: "write views of simcat_report to files, for R, Python and other tools",
-        example: "simcat export libraries scenarios --format parquet --out simcat-export",
-        load: async () => (await import("./export.ts")).defineExport,
-      },
+    report: {
+      description: "write an HTML page with charts: contents, changes, what needs attention",
+      example: "simcat report --since 30d --out simcat-report.html",
+      load: async () => (await import("./report.ts")).defineReport,
+    },
+    export: {
+      description: "write views of simcat_report to files, for R, Python and other tools",
+      example: "simcat export libraries scenarios --format parquet --out simcat-export",
+      load: async () => (await import("./export.ts")).defineExport,
     },
   },
   "Try it": {
     document: "docs/tutorial.md",
-    commands: {
-      demo: {
-        description: "try all of it on an embedded Postgres and a mock service",
-        example: "simcat demo",
-        load: async () => (await import("./demo.ts")).defineDemo,
-      },
-      mock: {
-        description: "run a mock of the service with generated data",
-        example: "simcat mock --libraries 50 --edit-every 10s",
-        load: async () => (await import("./mock.ts")).defineMock,
-      },
-      db: {
-        description: "run the embedded Postgres until Ctrl-C, and print how to connect",
-        example: "simcat db",
-        load: async () => (await import("./db.ts")).defineDb,
-      },
+    demo: {
+      description: "try all of it on an embedded Postgres and a mock service",
+      load: async () => (await import("./demo.ts")).defineDemo,
+    },
+    mock: {
+      description: "run a mock of the service with generated data",
+      example: "simcat mock --libraries 50 --edit-every 10s",
+      load: async () => (await import("./mock.ts")).defineMock,
+    },
+    db: {
+      description: "run the embedded Postgres until Ctrl-C, and print how to connect",
+      load: async () => (await import("./db.ts")).defineDb,
     },
   },
 };
-
-const HELP: readonly string[] = ["help", "-h", "--help"];
 
 /** Runs a command line (without `node` and the script). Returns the exit code. */
 export async function runProgram(context: Context, argv: readonly string[]): Promise<number> {
@@ -150,7 +126,8 @@ export async function runProgram(context: Context, argv: readonly string[]): Pro
   const isUnknown = named !== undefined && !program.commands.some((one) => one.name() === named);
   try {
     // For an unknown command, commander would print the help of the program.
-    if (isUnknown && argv.some((word) => HELP.includes(word))) await program.parseAsync([named], { from: "user" });
+    if (isUnknown && argv.some((word) => ["help", "-h", "--help"].includes(word)))
+      await program.parseAsync([named], { from: "user" });
     // SQL that begins with a comment is not an option.
     const words = argv.map((word) => (/^--(?:\s|[^=\n]*\n)/.test(word) ? ` ${word}` : word));
     await program.parseAsync(words, { from: "user" });
@@ -193,9 +170,10 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
       "after",
       "\nStart with: simcat demo (needs no setup)\nthen with:  simcat init (asks for what a run needs)\n",
     );
-  for (const [title, { document, commands }] of Object.entries(GROUPS)) {
+  for (const [title, { document, ...commands }] of Object.entries(GROUPS)) {
     program.commandsGroup(`${title} (${document}):`);
-    for (const [name, { description, example, load }] of Object.entries(commands)) {
+    for (const [name, { description, load, ...more }] of Object.entries(commands)) {
+      const { example } = { example: `simcat ${name}`, ...more };
       const after = `\nExample:\n  $ ${example}\n\nMore: ${document}\n`;
       const command = program.command(name).description(description).addHelpText("after", after);
       if (name === named || named === "completion") (await load())(command, run);
