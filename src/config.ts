@@ -111,16 +111,13 @@ const MAX_WRONG_LETTERS = 2;
 export function findUnknownSettings(environment: Environment) {
   const unknown = Object.keys(environment).filter((name) => !KNOWN.includes(name));
   return unknown.flatMap((name) => {
-    const nearest = nearestSetting(name.toUpperCase());
-    if (nearest === null && !name.startsWith(PREFIX)) return [];
-    return [{ text: `unknown setting ${name} (ignored)`, hint: nearest && `did you mean ${nearest}?` }];
+    // It may have the prefix too much.
+    const spellings = [name.toUpperCase(), name.toUpperCase().replace(PREFIX, "")];
+    const distanceTo = (known: string) => Math.min(...spellings.map((one) => distance(one, known)));
+    const near = KNOWN.filter((known) => distanceTo(known) <= MAX_WRONG_LETTERS);
+    const [nearest] = near.sort((a, b) => distanceTo(a) - distanceTo(b));
+    if (nearest === undefined && !name.startsWith(PREFIX)) return [];
+    const hint = nearest === undefined ? null : `did you mean ${nearest}?`;
+    return [{ text: `unknown setting ${name} (ignored)`, hint }];
   });
-}
-
-/** The setting with the most similar name, which may have the prefix too much; null if none is similar. */
-function nearestSetting(name: string): string | null {
-  const distanceTo = (known: string) =>
-    Math.min(...[name, name.replace(PREFIX, "")].map((one) => distance(one, known)));
-  const near = KNOWN.filter((known) => distanceTo(known) <= MAX_WRONG_LETTERS);
-  return near.sort((a, b) => distanceTo(a) - distanceTo(b))[0] ?? null;
 }

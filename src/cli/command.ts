@@ -35,12 +35,6 @@ export const libraryOption = () =>
 export const ownerOption = () =>
   new Option("--owner <OWNER>", "only libraries of this owner (repeatable)").argParser(append).default([], "all");
 
-export const sliceOption = () =>
-  new Option(
-    "--slice <I/N>",
-    "only the libraries whose key hashes to part I of N, such as 3/8 (SIMCAT_SLICE)",
-  ).argParser(parseText);
-
 /** Parses a text that an option requires. An empty one is often a variable of the shell that is not set. */
 export function parseText(text: string): string {
   if (text === "") throw new InvalidArgumentError("It is empty.");

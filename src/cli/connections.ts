@@ -31,26 +31,16 @@ export async function withService<T>(
   }
 }
 
-/** The state of the schema that a command requires. */
-type SchemaUse =
-  /** Current: migrated first, unless SIMCAT_AUTO_MIGRATE is false. */
-  | "migrate"
-  /**
-   * Current already. An embedded database must exist; it is not created. For a role that may read only the views of
-   * simcat_report, the version is not checked.
-   */
-  | "require"
-  /** Any: the command inspects it. */
-  | "any";
-
 /**
- * Runs `work` with a connection pool, and closes it afterwards. `source` is what its role may read.
+ * Runs `work` with a connection pool, and closes it afterwards. `source` is what its role may read. The schema may be in `any` state;
+ * or it must be current: `migrate` migrates it first, unless SIMCAT_AUTO_MIGRATE is false, and `require` creates no embedded database,
+ * and does not check the version for a role that may read only the views of simcat_report.
  * @throws ConfigurationError if the database or its schema is not as required, DatabaseError if the database fails
  */
 export async function withDatabase<T>(
   context: Context,
   config: Config,
-  use: SchemaUse,
+  use: "migrate" | "require" | "any",
   work: (pool: Pool, source: ReadSource, ensureRunning: DatabaseUrls["ensureRunning"]) => Promise<T>,
 ): Promise<T> {
   const { stop } = context;

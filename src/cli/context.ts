@@ -29,7 +29,15 @@ export interface Context {
   readonly note: (text: string) => void;
   /** Writes raw text to standard error: log lines, and progress that redraws itself. Masks nothing. */
   readonly draw: (text: string) => void;
-  readonly terminal: Terminal;
+  readonly terminal: {
+    readonly isOut: boolean;
+    readonly isErr: boolean;
+    readonly columns: number;
+    readonly rows: number;
+    /** Whether text for people has colors on standard output, and on standard error. */
+    readonly isOutColored?: boolean;
+    readonly isErrColored?: boolean;
+  };
   /** Of `--quiet` and `--verbose`: overrides SIMCAT_LOG_LEVEL. With `warn`, a command prints nothing about a good state. */
   readonly logLevel?: "warn" | "debug" | undefined;
   /** Aborted with an InterruptedError by the first SIGHUP, SIGINT or SIGTERM. */
@@ -40,16 +48,6 @@ export interface Context {
   readonly hide: (secrets: readonly string[]) => void;
   /** Replaces the secrets in a message. Apply it before the message becomes part of a log line, JSON, a page or a row. */
   readonly mask: (text: string) => string;
-}
-
-interface Terminal {
-  readonly isOut: boolean;
-  readonly isErr: boolean;
-  readonly columns: number;
-  readonly rows: number;
-  /** Whether text for people has colors on standard output, and on standard error. */
-  readonly isOutColored?: boolean;
-  readonly isErrColored?: boolean;
 }
 
 /** The width of a table on standard output: that of the terminal, unlimited in a file or pipe. */

@@ -49,10 +49,8 @@ export async function demo(context: Context): Promise<void> {
   const stateDir = join(embeddedStateDir({ stateDir: environment.SIMCAT_STATE_DIR || null, environment }), "demo");
   const page = resolve("simcat-demo.html");
   const organization = createOrganization({ seed: 7, libraries: 200, scenariosPerLibrary: 20, now: new Date() });
-  const embedded = await openEmbeddedPostgres(
-    { stateDir, environment, onProgress: (text) => noteText(context, text) },
-    stop,
-  );
+  const onProgress = (text: string) => noteText(context, text);
+  const embedded = await openEmbeddedPostgres({ stateDir, environment, onProgress }, stop);
   const service = await startMockService({ organization, apiKey: MOCK_KEY });
   try {
     context.hide(databaseSecrets(embedded.url));
@@ -85,7 +83,9 @@ async function showRuns(context: Context, organization: Organization): Promise<v
   await backfill(context, RUN_OPTIONS);
 
   printText(context, "\n# Users edit a few of them:");
-  for (const line of editSome(organization)) printText(context, `  ${line}`);
+  const random = createRandom(11);
+  for (const edit of EDITS)
+    printText(context, `  ${edit(organization, random.pick(organization.libraries()), random, UTC_DATES)}`);
 
   printText(context, "\n# What would a run do? simcat sync --dry-run");
   await sync(context, { ...RUN_OPTIONS, dryRun: true });
@@ -97,9 +97,4 @@ async function showRuns(context: Context, organization: Organization): Promise<v
     printText(context, sql.trim().replace(/^/gm, "  "));
     await answerQuery(context, { timeout: "1m" }, sql);
   }
-}
-
-function editSome(organization: Organization): string[] {
-  const random = createRandom(11);
-  return EDITS.map((edit) => edit(organization, random.pick(organization.libraries()), random, UTC_DATES));
 }

@@ -38,10 +38,12 @@ const QUESTIONS = {
 
 type Asked = keyof typeof QUESTIONS;
 type Answered = Asked | `${Asked}_FILE`;
-type Check = (context: Context) => Promise<CheckLine[]>;
 
 /** Settings that are tested together. */
-const STEPS: readonly { readonly names: readonly Asked[]; readonly check: Check }[] = [
+const STEPS: readonly {
+  readonly names: readonly Asked[];
+  readonly check: (context: Context) => Promise<CheckLine[]>;
+}[] = [
   { names: ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"], check: checkService },
   { names: ["DATABASE_URL"], check: checkDatabase },
 ];
@@ -76,7 +78,13 @@ async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: I
   const missingOf = (names: readonly Asked[]) =>
     names.filter((name) => !answers.has(name) && !environment[`${name}_FILE`]);
   const missing = missingOf(ASKED_NAMES);
-  if (!isAsked) assertNone(missing);
+  const required = isAsked ? [] : missing.filter((name) => !isOptional(name));
+  if (required.length > 0) {
+    const are = required.length === 1 ? "is" : "are";
+    throw new UsageError(`${required.join(" and ")} ${are} not set, and there is no terminal to ask on`, {
+      hint: `give ${required.map((name) => QUESTIONS[name].option).join(" and ")}`,
+    });
+  }
   const invalid = checkSettings(withAnswers(context, answers), (name) => !missing.some((asked) => asked === name));
   if (invalid.length > 0) return printChecks(context, invalid, formatCheckLines);
   for (const { names, check } of STEPS) {
@@ -91,16 +99,6 @@ async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: I
   await saveSettings(path, answers);
   printResult(context, true, `\nwrote ${path}, which only you can read\nnext: ${context.invocation} backfill`);
   return EXIT.ok;
-}
-
-/** @throws UsageError that names every setting that is missing, because there is no terminal to ask on */
-function assertNone(missing: readonly Asked[]): void {
-  const required = missing.filter((name) => !isOptional(name));
-  if (required.length === 0) return;
-  const are = required.length === 1 ? "is" : "are";
-  throw new UsageError(`${required.join(" and ")} ${are} not set, and there is no terminal to ask on`, {
-    hint: `give ${required.map((name) => QUESTIONS[name].option).join(" and ")}`,
-  });
 }
 
 const withAnswers = (context: Context, answers: Iterable<readonly [Answered, string]>): Context => ({

@@ -2,15 +2,12 @@ import { type Question, runQuery } from "../db/read/run-query.ts";
 import { formatCount } from "../format.ts";
 import { formatKey, parsePart } from "../key.ts";
 import { assertKnown } from "../sync/assert-known.ts";
+import { MINUTE_MS } from "../units.ts";
 import { type DefineCommand, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { printerOf, type RowOptions, withRowOptions } from "./query.ts";
 import { loadSettings } from "./settings.ts";
-
-interface LibrariesOptions extends RowOptions {
-  readonly owner: readonly string[];
-}
 
 export const defineLibraries: DefineCommand = (command, run) =>
   withRowOptions(
@@ -18,8 +15,6 @@ export const defineLibraries: DefineCommand = (command, run) =>
       .argument("[PATTERN]", "only those whose OWNER/NAME contains this text, in any case; * stands for any text")
       .addOption(ownerOption()),
   ).action(run(printLibraries));
-
-const TIME_LIMIT_MS = 60_000;
 
 /** Columns that a narrow terminal leaves out, the highest number first, before it cuts names. */
 const SPARE = { scenarios: 1, package: 2, last_work_at: 3, results: 4 };
@@ -42,14 +37,14 @@ WHERE cardinality($1::text[]) = 0 OR f.owner = ANY ($1)
 ORDER BY f.owner, f.library_name`;
 
 /** Exits with 0, also if no library matches. @throws UsageError for an owner that is neither stored nor listed */
-async function printLibraries(context: Context, options: LibrariesOptions, pattern = ""): Promise<void> {
+async function printLibraries(context: Context, options: RowOptions & { owner: readonly string[] }, pattern = "") {
   const isTable = !options.csv && !options.json && !options.jsonl;
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
     const print = printerOf(context, options, SPARE);
     const openPrinter = ofMatching(pattern, isTable ? withKeys(print) : print);
-    const question = { sql: SELECT_LIBRARIES, values: [options.owner], timeLimitMs: TIME_LIMIT_MS, openPrinter };
+    const question = { sql: SELECT_LIBRARIES, values: [options.owner], timeLimitMs: MINUTE_MS, openPrinter };
     await runQuery(pool, { ...question, operation: "listing the libraries" }, context.stop);
   });
 }

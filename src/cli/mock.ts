@@ -6,14 +6,6 @@ import { startMockService } from "../mock/server.ts";
 import { type DefineCommand, parseDurationOption, wholeNumberUpTo } from "./command.ts";
 import { type Context, printText } from "./context.ts";
 
-interface MockOptions {
-  readonly port: number;
-  readonly libraries: number;
-  readonly scenarios: number;
-  readonly seed: number;
-  readonly editEvery?: string;
-}
-
 /** Not a secret: the command prints it. */
 export const MOCK_KEY = "mock-key";
 
@@ -28,7 +20,9 @@ export const defineMock: DefineCommand = (command, run) =>
     .option("--edit-every <DURATION>", "edit something at this interval, such as 10s")
     .action(run(mock));
 
-async function mock(context: Context, options: MockOptions): Promise<void> {
+type Counts = Readonly<Record<"port" | "libraries" | "scenarios" | "seed", number>>;
+
+async function mock(context: Context, options: Counts & { readonly editEvery?: string }): Promise<void> {
   const { port, libraries, scenarios, seed, editEvery } = options;
   const editEveryMs =
     editEvery === undefined ? null : parseDurationOption("--edit-every", editEvery, "500ms, 10s or 5m");

@@ -31,20 +31,16 @@ export async function status(context: Context, { json, watch }: JsonOptions & { 
     if (json) printJson(context, toStatusJson(await read()));
     else if (!watch) printText(context, format(await read()));
     else
-      await untilStopped(stop, async () => {
-        print(CLEAR + fitScreen(format(await read()), terminal));
-        await sleep(WATCH_MS, stop);
-      });
+      try {
+        while (!stop.aborted) {
+          print(CLEAR + fitScreen(format(await read()), terminal));
+          await sleep(WATCH_MS, stop);
+        }
+      } catch (error) {
+        // The first stop signal is the normal end.
+        if (!stop.aborted) throw error;
+      }
   });
-}
-
-/** Repeats `show` until the first stop signal, which is the normal end. */
-async function untilStopped(stop: AbortSignal, show: () => Promise<void>): Promise<void> {
-  try {
-    while (!stop.aborted) await show();
-  } catch (error) {
-    if (!stop.aborted) throw error;
-  }
 }
 
 /** The first lines of a text that fit on a terminal, above the cursor, and the last one, which says what to do. */

@@ -12,7 +12,7 @@ import { planRun } from "../sync/plan-run.ts";
 import { isEverything } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
 import type { Observer, RunResult } from "../sync/run-types.ts";
-import { type DefineCommand, jsonOption, libraryOption, ownerOption, sliceOption } from "./command.ts";
+import { type DefineCommand, jsonOption, libraryOption, ownerOption, parseText } from "./command.ts";
 import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
 import { type Context, outputLook, printJson, printResult, printText } from "./context.ts";
 import { loadSelection, type SelectionOptions } from "./settings.ts";
@@ -32,7 +32,11 @@ const withRunOptions = (command: Command): Command =>
   command
     .addOption(libraryOption())
     .addOption(ownerOption())
-    .addOption(sliceOption())
+    .option(
+      "--slice <I/N>",
+      "only the libraries whose key hashes to part I of N, such as 3/8 (SIMCAT_SLICE)",
+      parseText,
+    )
     .option("--allow-removals", "mark removals that a guard would hold")
     .addOption(jsonOption());
 
@@ -109,20 +113,12 @@ async function printPlan(context: Context, options: RunOptions): Promise<number>
     ? await plan(null, MACHINE_CLOCK)
     : await withDatabase(context, config, "any", async (pool) => {
         const clock = await createClock(pool, context.stop);
-        return plan((await hasSchema(pool, context.stop)) ? pool : null, clock);
+        const state = await readSnapshot(pool, "looking at the schema", readSchemaState, context.stop);
+        const isEmpty = state.kind === "behind" && state.version === 0;
+        if (!isEmpty) assertUsable(state);
+        return plan(isEmpty ? null : pool, clock);
       });
   if (options.json) printJson(context, toPlanJson(planned));
   else printText(context, formatPlan(planned, (context.logLevel ?? config.logLevel) === "debug"));
   return EXIT.ok;
-}
-
-/**
- * False if nothing was ever stored in this database.
- * @throws ConfigurationError if the schema is neither missing nor current
- */
-async function hasSchema(pool: Pool, signal: AbortSignal): Promise<boolean> {
-  const state = await readSnapshot(pool, "looking at the schema", readSchemaState, signal);
-  if (state.kind === "behind" && state.version === 0) return false;
-  assertUsable(state);
-  return true;
 }

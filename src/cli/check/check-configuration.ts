@@ -26,20 +26,17 @@ export function checkSettings(context: Context, isMeant: (name: string) => boole
     .map(problemLine);
 }
 
-function parseAll(context: Context) {
-  const { config, problems } = parseConfig(context.environment, { service: true, database: true });
-  context.hide(config.secrets);
-  return { config, problems: [...problems, ...findTlsProblem(context)] };
-}
-
-/** Node reads this variable from the environment of the process only, so it has no effect in a `.env` file. */
-const VERIFY_NAME = "NODE_TLS_REJECT_UNAUTHORIZED";
-
-function findTlsProblem({ environment, dotenv }: Context): ConfigurationProblem[] {
-  if (environment[VERIFY_NAME] !== "0" || dotenv.has(VERIFY_NAME)) return [];
-  const problem = "is 0: any server can pretend to be the service, and receives the key";
-  const hint = "unset it; NODE_EXTRA_CA_CERTS can name a file with the certificates of your own authority";
-  return [{ name: VERIFY_NAME, problem, hint }];
+function parseAll({ environment, dotenv, hide }: Context) {
+  const { config, problems } = parseConfig(environment, { service: true, database: true });
+  hide(config.secrets);
+  // Node reads it from the environment of the process only, so it has no effect in a `.env` file.
+  const name = "NODE_TLS_REJECT_UNAUTHORIZED";
+  if (environment[name] === "0" && !dotenv.has(name)) {
+    const problem = "is 0: any server can pretend to be the service, and receives the key";
+    const hint = "unset it; NODE_EXTRA_CA_CERTS can name a file with the certificates of your own authority";
+    problems.push({ name, problem, hint });
+  }
+  return { config, problems };
 }
 
 /** The settings that another check needs; null if an `essential` one is invalid. The others have a line already if they are. */

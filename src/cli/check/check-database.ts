@@ -73,8 +73,11 @@ async function checkUrls(context: Context, config: Config, { url, directUrl }: D
     const isSame = server.startedAt === pooled.startedAt && server.database === pooled.database;
     const state = await readSchemaState(connection);
     const lacks = config.autoMigrate && state.kind === "behind" ? await readLacks(connection, "migration") : [];
-    const line = judgeDirectUrl(`${maskDatabaseUrl(directUrl)} answered`, isSame, lacks);
-    return judgeEncryption(line, unencryptedAddress(connection), "DATABASE_DIRECT_URL");
+    if (lacks.length > 0) return lacking("direct", lacks);
+    const answered = `${maskDatabaseUrl(directUrl)} answered`;
+    if (isSame) return judgeEncryption(ok("direct", answered), unencryptedAddress(connection), "DATABASE_DIRECT_URL");
+    const hint = "name the same database in both: runs write to what is migrated";
+    return warn("direct", `${answered}, but is another database than that of DATABASE_URL`, hint);
   };
   lines.push(await withConnection(directUrl, waits, check, stop));
 }
@@ -93,7 +96,13 @@ async function checkConnection(connection: Connection, where: string, config: Co
     lines.push(skipped("schema", "requires the privileges"));
   } else {
     const state = await readSchemaState(connection);
-    if (state.kind === "current") await assertSchemaComplete(connection, lacks);
+    if (state.kind === "current") {
+      const missing = await readMissingObjects(connection, loadSchema().views.files);
+      if (missing.names.length > 0) throw missingError(missing);
+      // Waits for the locks that would hold up a run.
+      if (lacks.length === 0)
+        await connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";"));
+    }
     lines.push(judgeSchema(state, config.autoMigrate));
     const migratesHere = config.autoMigrate && !hasDirectUrl(config) && state.kind === "behind";
     if (migratesHere) lacks = await readLacks(connection, "run", "migration");
@@ -105,17 +114,6 @@ async function checkConnection(connection: Connection, where: string, config: Co
   return server;
 }
 
-/**
- * Waits for the locks that would hold up a run.
- * @throws ConfigurationError if objects are missing
- */
-async function assertSchemaComplete(connection: Connection, lacks: readonly Lack[]): Promise<void> {
-  const missing = await readMissingObjects(connection, loadSchema().views.files);
-  if (missing.names.length > 0) throw missingError(missing);
-  if (lacks.length > 0) return;
-  await connection.query(missing.tables.map((table) => `SELECT FROM ${table} LIMIT 0`).join(";"));
-}
-
 /** Runs `work` in a transaction with short time limits and without retries: a check reports the state now. */
 async function withConnection<T>(
   url: string,
@@ -125,8 +123,7 @@ async function withConnection<T>(
 ): Promise<T> {
   const pool = new Pool(url, { max: 1, ...waits });
   // A run waits half a minute for a lock that another session holds.
-  const patience = { retryForMs: 0, lockTimeoutMs: 2_000, lockAttempts: 1 };
-  const options = { operation: "asking the database", ...patience };
+  const options = { operation: "asking the database", retryForMs: 0, lockTimeoutMs: 2_000, lockAttempts: 1 };
   const limited = async (connection: Connection) => {
     await connection.query("SET LOCAL statement_timeout = 10000");
     return work(connection);
@@ -183,13 +180,6 @@ function judgeRowSecurity(tables: readonly string[]): CheckLine {
   if (tables.length === 0) return ok("privileges", "all that a run needs");
   const text = `all that a run needs, but row-level security may hide or refuse rows of ${tables.join(", ")}`;
   return warn("privileges", text, "exempt this role with ALTER ROLE … BYPASSRLS, or disable row-level security there");
-}
-
-function judgeDirectUrl(answered: string, isSame: boolean, lacks: readonly Lack[]): CheckLine {
-  if (lacks.length > 0) return lacking("direct", lacks);
-  if (isSame) return ok("direct", answered);
-  const hint = "name the same database in both: runs write to what is migrated";
-  return warn("direct", `${answered}, but is another database than that of DATABASE_URL`, hint);
 }
 
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
