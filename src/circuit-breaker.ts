@@ -14,10 +14,7 @@ export class CircuitBreaker {
     this.#newFailures = 0;
   }
 
-  /**
-   * A library failed because the service was unavailable. `failedBefore`: its last read failed too, so it may be broken itself.
-   * @returns `open` after twenty failures of libraries that did not fail before, `doubtful` after each twenty of any libraries
-   */
+  /** `open` after twenty failures of libraries whose last read worked, `doubtful` after each twenty of any libraries. */
   addFailure(failedBefore: boolean): "closed" | "doubtful" | "open" {
     this.#failures += 1;
     if (!failedBefore) this.#newFailures += 1;

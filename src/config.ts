@@ -47,8 +47,7 @@ export function loadConfig<const N extends Needs>(environment: Environment, need
 }
 
 /**
- * Parses the environment, into which a `.env` file is merged already. An empty value counts as unset. A setting of the service
- * that the command does not need may be unset, but not invalid.
+ * Parses the environment. An empty value counts as unset. A setting that the command does not need may be unset, not invalid.
  * @returns every problem, and the configuration, in which a setting with a problem has its default
  */
 export function parseConfig<const N extends Needs>(environment: Environment, needs: N) {
@@ -104,10 +103,7 @@ const PREFIX = "SIMCAT_";
 /** A name with at most this many wrong letters counts as a misspelt setting. */
 const MAX_WRONG_LETTERS = 2;
 
-/**
- * Names that look like a setting and are none, because a misspelt setting would otherwise be ignored silently.
- * DATABASE_HOST, DB_URL and the like are excluded: another program of the same machine may use them.
- */
+/** Names that look like misspelt settings; not DATABASE_HOST, DB_URL and the like, which another program may use. */
 export function findUnknownSettings(environment: Environment) {
   const unknown = Object.keys(environment).filter((name) => !KNOWN.includes(name));
   return unknown.flatMap((name) => {

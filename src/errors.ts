@@ -25,10 +25,7 @@ interface ErrorDetails extends ErrorOptions {
   readonly hint?: string | null;
 }
 
-/**
- * An expected failure. The command ends with its exit code and prints its message without a stack trace. Any other error
- * is a bug or a fault of the machine (exit 1).
- */
+/** An expected failure, printed without a stack trace. Any other error is a bug or a fault of the machine (exit 1). */
 export abstract class SimcatError extends Error {
   /** Stable name of this failure in log lines. A run that ends with it has it as its status, if it is one. */
   abstract readonly code: keyof typeof EXIT;
@@ -158,10 +155,7 @@ interface ContentErrorDetails extends ErrorOptions {
   readonly retryAfterMs?: number | null;
 }
 
-/**
- * The content of one library could not be read or stored. The run continues, keeps what is stored of that library, and
- * the next run reads it again.
- */
+/** The content of one library could not be read or stored. What is stored stays, and the next run reads it again. */
 export class ContentError extends Error {
   readonly code: ContentErrorCode;
   /** Network, time-out, throttling or 5xx: the service may be down. Any other failure is an answer about this library. */

@@ -85,10 +85,7 @@ export function formatMoment(at: Date | null, now: Date): string {
   return at === null ? "never" : `${formatInstant(at)} (${formatAgo(at, now)})`;
 }
 
-/**
- * Two texts that differ, cut to this many characters, without the ellipses. If one is longer, only the end of their equal
- * beginning remains.
- */
+/** Two texts, cut to this many characters without the ellipses. Of their equal beginning, only the end remains. */
 export function cutToDifference(a: string, b: string, chars: number): readonly [string, string] {
   if (a.length <= chars && b.length <= chars) return [a, b];
   const [charsOfA, charsOfB] = [[...a], [...b]];

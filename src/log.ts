@@ -21,10 +21,7 @@ interface LogOutput {
   readonly logLevel?: Config["logLevel"] | undefined;
 }
 
-/**
- * Creates a log that writes one line per entry: JSON for programs, text for people, on a terminal with a colored level. Text from the
- * service belongs into fields, never into `msg`, so that it cannot forge a line.
- */
+/** A log of one line per entry. Text from the service belongs into fields: in `msg` it could forge a line. */
 export function createLog(config: LogSettings, { terminal, draw, mask, logLevel }: LogOutput): Logger {
   const pretty = isPretty(config, terminal.isErr);
   const toMasked = (value: unknown) => (typeof value === "string" ? mask(value) : value);

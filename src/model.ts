@@ -151,10 +151,7 @@ export interface ScenarioSink {
   restart(): Promise<void>;
   /** Adds scenarios in the order in which they were received; resolves when more may be added. */
   add(scenarios: readonly Scenario[]): Promise<void>;
-  /**
-   * JSON texts of scenarios that were added: as sent, or as jsonb spells them. The result lacks a text that is no longer
-   * known. The caller takes such a scenario as equal to the item that repeats it.
-   */
+  /** JSON texts of added scenarios, as sent or as jsonb spells them. A scenario without one counts as equal to its repetition. */
   sources(ids: readonly ScenarioId[]): Promise<ReadonlyMap<ScenarioId, string>>;
   /** Takes back a scenario that a later item contradicted. */
   remove(id: ScenarioId): Promise<void>;

@@ -10,10 +10,7 @@ import type { LibraryKey, ListedLibrary, ScenarioId } from "./model.ts";
 /** The first libraries are kept as objects, which take about 10 MB. */
 const MAX_OBJECTS = 20_000;
 
-/**
- * Keeps listed libraries. Those after the first `MAX_OBJECTS` are kept as the source texts of their entries, and parsed
- * whenever one is needed: as objects, one million libraries took 470 MB of heap; as texts they take 150 MB outside of it.
- */
+/** Keeps listed libraries, most of them as source texts: a million take 150 MB outside of the heap, as objects 470 MB in it. */
 export function createListingStore(parse: (source: string) => ListedLibrary) {
   const texts = createTextList(parse);
   const keys = createHashIndex();
@@ -78,10 +75,7 @@ const MAX_BYTES_PER_UNIT = 3;
 /** Three numbers per text: page, start offset, end offset (exclusive). */
 const NUMBERS_PER_TEXT = 3;
 
-/**
- * A list that keeps the source texts of its items, and parses one whenever it is needed. The texts, which must be well-formed, are bytes
- * outside of the heap, where the garbage collector neither scans nor moves them.
- */
+/** A list of well-formed texts, as bytes that the garbage collector neither scans nor moves. Parses one whenever it is needed. */
 export function createTextList<T>(parse: (source: string) => T) {
   const pages: Buffer[] = [];
   let positions = new Uint32Array(NUMBERS_PER_TEXT * 16);
@@ -122,10 +116,7 @@ export function createTextList<T>(parse: (source: string) => T) {
 
 const INITIAL_SLOTS = 4096;
 
-/**
- * Finds values that are stored elsewhere, in an array. A hash table that holds only numbers: one million keys take 16 MB, where a
- * `Map` with strings takes 130 MB.
- */
+/** Finds indexes of values by their hashes. One million keys take 16 MB, where a `Map` with strings takes 130 MB. */
 function createHashIndex() {
   let hashes = new Uint32Array(INITIAL_SLOTS / 2);
   /** Index + 1 by hash; 0 is free. At most half of the slots are used. */
@@ -167,10 +158,7 @@ function createHashIndex() {
 /** Up to this size a `Set` is faster, and most lists are shorter. */
 const MAX_SET_SIZE = 1_000;
 
-/**
- * A set of ids outside of the heap, of 20 to 40 bytes per id. A `Set` of one million ids takes 40 MB of heap, and as much
- * again of garbage that the collector leaves because of it.
- */
+/** A set of ids, of 20 to 40 bytes each. A `Set` of one million ids takes 40 MB of heap, and leaves as much garbage. */
 export function createIdSet() {
   /** The first ids, and all beyond 2^53. */
   const set = new Set<ScenarioId>();

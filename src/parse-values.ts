@@ -3,10 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "./units.ts";
 export type ValueParsers = ReturnType<typeof createValueParsers>;
 export type TextParsers = Pick<ValueParsers, "microseconds" | "bytes">;
 
-/**
- * Parses the service's texts into typed columns: null for an unknown format, which is noticed. `timeZone`: the IANA zone of dates
- * without an offset.
- */
+/** Null for an unknown format, which is noticed. `timeZone`: the IANA zone of dates without an offset. */
 export function createValueParsers(timeZone: string) {
   const zone = createTimeZone(timeZone);
   let dates = false;

@@ -53,10 +53,7 @@ export const wholeNumberUpTo =
     return value;
   };
 
-/**
- * Parses a duration into milliseconds.
- * @throws UsageError with the examples, such as `7d, 36h or 90m`
- */
+/** In milliseconds. @throws UsageError with the examples, such as `7d, 36h or 90m` */
 export function parseDurationOption(option: string, text: string, examples: string): number {
   const ms = parseDuration(text);
   if (ms !== null) return ms;

@@ -14,10 +14,7 @@ const SCRIPTS = { bash: formatBash, zsh: formatZsh, fish: formatFish };
 /** Each shell has its own way to complete files. */
 const FILE_OPTIONS = ["--out", "--file"];
 
-/**
- * A function in the language of `sh`. Its arguments are the word to complete, as far as it is typed, and the words before it. It
- * prints what may follow: a word in each line, and after a tab its description.
- */
+/** A function of `sh` that gets the word to complete and those before it, and prints words and, after tabs, descriptions. */
 function formatOffers(program: Command): string {
   const { commands } = program;
   const options = commands.flatMap(optionsOf).filter(({ required }) => required);

@@ -19,11 +19,7 @@ export interface Context {
   readonly invocation: string;
   /** Opens standard input, which may be a file, a pipe, a socket or a terminal. */
   readonly openInput: () => Readable;
-  /**
-   * Prints data to standard output; `printText` prints text for people. It masks nothing: mask messages before they are
-   * part of it.
-   * @throws OutputError if standard output cannot be written
-   */
+  /** Prints data; `printText` prints text for people. Masks nothing. @throws OutputError if it cannot be written */
   readonly print: (text: string) => void;
   /** Prints lines to standard error, masked; `noteText` prints text for people. */
   readonly note: (text: string) => void;

@@ -53,11 +53,7 @@ const ASKED_NAMES = STEPS.flatMap(({ names }) => names);
 /** Whether an empty answer is one. */
 const isOptional = (name: Asked) => name === "DATABASE_URL";
 
-/**
- * Writes the settings of the service and the database to `.env`, after each was tested. On a terminal it asks until the
- * answers pass their checks. If another setting is wrong, or without a terminal, it exits like `simcat check`, and then
- * writes nothing.
- */
+/** Writes `.env` if its settings pass their checks. A terminal is asked until they do; otherwise it exits like `simcat check`. */
 async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: InitOptions): Promise<number> {
   const { environment, dotenv, terminal } = context;
   const path = resolve(".env");

@@ -63,10 +63,7 @@ const withKeys =
     };
   };
 
-/**
- * Prints the libraries whose OWNER/NAME contains the pattern, as it is or as a library that a command printed. Postgres
- * would compare letters by the locale of its database, which may know only those of ASCII.
- */
+/** By the key, as it is or as a command printed it. Postgres would compare letters by its locale, which may know only ASCII. */
 function ofMatching(pattern: string, openPrinter: Question["openPrinter"]): Question["openPrinter"] {
   const texts = [pattern, parsePart(pattern) ?? pattern].map((text) => text.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"));
   const found = new RegExp(texts.join("|").replaceAll("*", "[^]*"), "iu");

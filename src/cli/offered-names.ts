@@ -22,9 +22,8 @@ const SELECTS = {
 const NAMES_WITHIN_MS = 2_000;
 
 /**
- * Prints names that complete an option and contain `word`, one in a line, at most a thousand. A person waits for them, so this
- * loads neither commander nor the logger, does not look at the version of the schema, sends all its statements at once, and
- * gives up soon.
+ * Prints names that complete an option and contain `word`, at most a thousand. A person waits for them, so this loads neither commander
+ * nor the logger, does not look at the version of the schema, sends all its statements at once, and gives up soon.
  */
 export async function printNames(context: Context, option: keyof typeof SELECTS, word = ""): Promise<number> {
   const config = loadConfig(context.environment, { service: false, database: true });

@@ -25,10 +25,7 @@ export const withRowOptions = (command: Command): Command =>
     .addOption(jsonOption().conflicts("jsonl"))
     .addOption(new Option("--jsonl", "print one JSON object in each line"));
 
-/**
- * A table for people, unless an option names another format. `spare`: the columns that the table of a question of simcat's own may
- * leave out; the meanings of its words follow it.
- */
+/** A table for people, unless an option names another format. `spare`: columns that a question of simcat's own may leave out. */
 export function printerOf(
   context: Context,
   { csv, json = false, jsonl }: RowOptions,

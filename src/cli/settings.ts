@@ -6,10 +6,7 @@ import type { JsonOptions } from "./command.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
-/**
- * Loads the configuration, hides its secrets from all output, and warns about unknown settings and an exposed `.env` file.
- * @throws ConfigurationError with every problem
- */
+/** Loads the configuration, hides its secrets, and warns of doubts. @throws ConfigurationError with every problem */
 export function loadSettings<const N extends Needs>(context: Context, needs: N): ConfigFor<N> {
   const config = loadConfig(context.environment, needs);
   context.hide(config.secrets);
@@ -26,10 +23,7 @@ export function findDoubts({ environment, exposedDotenv }: Context) {
   return [...unknown, { code: "dotenv_exposed", text, hint: `run chmod 600 ${shellWord(exposedDotenv)}` }];
 }
 
-/**
- * Reads the API key again, so that a rotated key in a file needs no restart.
- * @throws ConfigurationError if the file cannot be read or contains no key
- */
+/** Reads the API key again: a rotated key in a file needs no restart. @throws ConfigurationError if the file has none */
 export function withCurrentKey(context: Context, config: ServiceConfig): ServiceConfig {
   const { apiKey } = loadConfig(context.environment, { service: true, database: false });
   if (apiKey === config.apiKey) return config;

@@ -8,10 +8,7 @@ import { withService } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
-/**
- * Observes work with the service. A terminal shows its progress on a line that is redrawn, and log lines only with
- * --verbose; without a terminal, and of a worker, all of it is logged.
- */
+/** A terminal shows the progress on a line, and log lines only with --verbose; a worker and other streams log all of it. */
 export function showProgress(context: Context, config: Config, isWorker = false) {
   const log = createLog(config, context);
   const isLogged = isWorker || !context.terminal.isErr || log.isLevelEnabled("debug");

@@ -30,10 +30,7 @@ const SCHEDULED_SYNC: RunRequest = {
   restart: false,
 };
 
-/**
- * Runs `sync` on a schedule, and serves probes, metrics and the status page over HTTP, until a signal stops it. All of it is
- * loaded before, so that an update of the installed files does not affect a running worker.
- */
+/** Runs until a signal. All of it is loaded first, so that an update of the installed files does not affect a running worker. */
 export async function start(context: Context): Promise<number> {
   const { stop, version, mask } = context;
   const config = loadSettings(context, { service: true, database: true, whole: true });

@@ -6,10 +6,7 @@ import { sleep } from "../async.ts";
 import { hasErrorCode } from "../errors.ts";
 import { FULL_PIPE_PAUSE_MS, writeNow } from "./standard-stream.ts";
 
-/**
- * Writes to the file at a path. An existing file is replaced atomically and keeps its mode; a link to it stays. A device or a pipe
- * is written to.
- */
+/** An existing file is replaced atomically and keeps its mode; a link to it stays. A device or a pipe is written to. */
 export async function writeOutput(path: string, bytes: Buffer, signal: AbortSignal): Promise<void> {
   const found = await fs.stat(path).catch((error: unknown) => {
     if (hasErrorCode(error, "ENOENT")) return null;

@@ -46,10 +46,7 @@ const errnoOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? toE
 /** `NAME_FILE` for `NAME`, and the reverse. */
 const counterpartOf = (name: string) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`);
 
-/**
- * The texts of all settings, also of secrets whose file `NAME_FILE` names, and the paths of these files. Reports a secret
- * that is set in both ways, and a file that cannot be read or is empty.
- */
+/** The texts of all settings and the paths of secret files. Reports a secret that is set in both ways, or whose file has none. */
 export function readSecretFiles(
   environment: Environment,
   names: readonly Name[],

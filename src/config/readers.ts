@@ -97,10 +97,7 @@ function oneOf<const T extends string>(...choices: readonly T[]): Reader<T> {
 /** The host name of a parsed URL, in which `URL` has written every IPv4 address as four decimal numbers. */
 const LOOPBACK_HOST = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;
 
-/**
- * The service's base URL, always with a trailing slash, so that paths can be joined to it. A problem never contains the
- * URL, because people paste keys into the wrong place.
- */
+/** Always with a trailing slash, so that paths can be joined. No problem contains it, because people paste keys into it. */
 export const baseUrl: Reader<URL> = (text, { SIMCAT_ALLOW_HTTP }) => {
   const wrong = (problem: string, hint = "expected one such as https://api.example.com/v1/") => invalid(problem, hint);
   if (!URL.canParse(text)) throw wrong("is not a URL");

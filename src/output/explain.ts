@@ -130,9 +130,6 @@ export function toExplanationJson(rows: LibraryRows, fullEveryMs: number) {
   };
 }
 
-/**
- * `nextReadAt` is defined only for these libraries. A library with a changed date or an owed read is due at once, unless it
- * fails repeatedly.
- */
+/** `nextReadAt` is defined only for these. Others are due at once, unless they fail repeatedly. */
 const waitsToSettle = (sync: SyncState) =>
   sync.bookmark !== null && sync.listedText === sync.bookmark && sync.rereadReason === null;

@@ -16,10 +16,7 @@ export function clearLine({ draw }: Pick<Screen, "draw">): void {
 const REDRAW_MS = 200;
 const LOG_EVERY_MS = 30_000;
 
-/**
- * Draws what `format` returns on a line of the terminal, five times per second; nothing for an empty text. Without a terminal, calls
- * `write` every `writeMs` instead. Returns the function that ends this and clears the line.
- */
+/** Draws a line five times per second; without a terminal, calls `write`. Returns the function that ends it and clears the line. */
 function showRegularly(screen: Screen | null, format: () => string, write: () => void, writeMs: number) {
   let isDrawn = false;
   const drawLine = (to: Screen, text: string) => {

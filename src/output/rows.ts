@@ -31,10 +31,7 @@ export function tablePrinter(
   };
 }
 
-/**
- * CSV or JSON Lines, as in `simcat export`; or, with `isArray`, one JSON array with an object in each line.
- * @throws UsageError for two columns of one name, of which a JSON object would keep one
- */
+/** @throws UsageError for two columns of one name, of which a JSON object would keep one */
 export function linePrinter(
   columns: readonly AnswerColumn[],
   print: (text: string) => void,

@@ -36,9 +36,7 @@ function formatFreshness({ now, lastGoodRun, libraries, scenarios }: StatusRows,
   ].join("\n");
 }
 
-/**
- * The last runs, newest first, and a line for a run in progress and for each error since the last good run, with its runs.
- */
+/** The last runs, newest first, and a line for a run in progress and for each error since the last good run. */
 function formatRuns({ runs, now, liveRuns, lastGoodRun }: StatusRows, columns: number, look: Look): string {
   const titles = [
     "run",

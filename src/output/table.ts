@@ -14,10 +14,7 @@ const COLUMN_GAP = 2;
 const MIN_TEXT_WIDTH = 8;
 const FORMATTED_NUMBER = /^[-+]?\d[\d,.]*(?: ?%)?$/;
 
-/**
- * Aligned rows under their titles. No line is wider than `columns`: cells that do not fit are cut with a …. Numbers are
- * aligned to the right. Cells may hold any text, because they are made printable here.
- */
+/** No line is wider than `columns`: cells are cut with a …. Numbers are aligned to the right, and cells made printable. */
 export function formatTable(
   titles: readonly (string | TableColumn)[],
   rows: readonly (readonly string[])[],

@@ -23,10 +23,7 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
   const basics = createCache(() => readWithin(pool(), BASICS_WAIT_MS, readOwn), BASICS_WAIT_MS);
   const figures = createCache(() => readWithin(pool(), FIGURES_TIMEOUT_MS, readFigures), FIGURES_WAIT_MS);
   return {
-    /**
-     * Waits up to three seconds for the basics and one more for the figures. Both are null before their first successful read.
-     * `error`: why the basics could not be read now.
-     */
+    /** Waits up to four seconds. Null before the first successful read. `error`: why the basics could not be read now. */
     async read() {
       const { value, error } = await basics.get();
       // An unreachable database is not asked for more, because a client is waiting.

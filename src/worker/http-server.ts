@@ -73,9 +73,8 @@ async function route({ method = "", url = "", headers }: IncomingMessage, names:
 }
 
 /**
- * Returns true if a request with this Host header may be answered. A web page can make its own host name resolve to this
- * server (DNS rebinding) and so read it, but its requests carry the page's host name. An address is no such name. The port is
- * not compared: a forwarded port differs, and rebinding cannot change the name.
+ * A web page can make its own host name resolve to this server (DNS rebinding) and so read it, but its requests carry that name, which
+ * is no address. The port is not compared: a forwarded port differs, and rebinding cannot change the name.
  */
 function isAllowedHost(header: string | undefined, names: readonly string[]): boolean {
   // Browsers send the header with every request; HTTP/1.0 clients need not.

@@ -69,10 +69,7 @@ const ROWS = [
 const MISS_REASONS = ["running", "database", "suspended", "retry_after"] as const;
 export type MissReason = (typeof MISS_REASONS)[number];
 
-/**
- * By name: the help, and the labels of each series. All exist from the start, because a series that appears with its first event has no
- * increase to alert on.
- */
+/** The help and the labels of each series. All exist from the start: one that appears later has no increase to alert on. */
 const COUNTERS = {
   runs_total: ["Ended runs of this worker, by status.", RUN_STATUSES.map((status) => ({ status }))],
   libraries_total: ["Libraries, by their outcome in a run.", Object.keys(OUTCOMES).map((outcome) => ({ outcome }))],

@@ -71,10 +71,7 @@ async function isRunDue({ reads, log, schedule }: WorkerContext): Promise<boolea
   return false;
 }
 
-/**
- * Runs one sync, logs it and counts it in the metrics. Does not throw if the run fails, so that the worker continues.
- * @returns the result of the run; null if it did not start
- */
+/** Null if the run did not start. Does not throw if it fails, so that the worker continues. */
 async function runScheduled(context: WorkerContext, signal: AbortSignal): Promise<RunResult | null> {
   const { state, metrics, log, reads, schedule } = context;
   const current: CurrentRun = { id: null, startedAt: new Date(), progressAt: null, toRead: null, done: 0 };

@@ -41,10 +41,7 @@ export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" |
       const [first, second] = task.getNextRuns(2);
       return Number(second) - Number(first);
     },
-    /**
-     * What was completed longer ago than this is late, because three runs have been due since. Ticks before the start of this
-     * process are unknown, so the longest time that three of them take counts instead.
-     */
+    /** What is older is late: three runs have been due since. A process too young to know takes the longest time of any three. */
     lateAfterMs: () => (dueTicks.length < LATE_TICKS ? longestMs : performance.now() - Math.min(...dueTicks)),
     /** Calls `due` at each tick until an abort. After a suspend, `due` is called once, and `missed` receives the number of missed ticks. */
     async run(due: () => void, missed: (ticks: number) => void, signal: AbortSignal): Promise<void> {

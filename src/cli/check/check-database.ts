@@ -31,10 +31,7 @@ import { loadEssential } from "./check-configuration.ts";
 /** In the order of the report. */
 const CHECKS = ["database", "encoding", "schema", "privileges", "clock"];
 
-/**
- * Checks the database, its encoding, its schema, the privileges of the role, its clock, and DATABASE_DIRECT_URL. Creates
- * nothing. An error fails the next check, and those after it are skipped.
- */
+/** A line for each of CHECKS and for DATABASE_DIRECT_URL. Creates nothing. An error fails the next check and skips the others. */
 export async function checkDatabase(context: Context): Promise<CheckLine[]> {
   const config = loadEssential(context, ["DATABASE_URL"]);
   if (config === null) return CHECKS.map((check) => skipped(check, "requires a valid configuration"));
