@@ -1,4 +1,4 @@
-import type { Pool } from "../db/connect.ts";
+import type { Config } from "../config.ts";
 import { countPrunable, historyStartAfter, planPrune, pruneUnderLease, sumOf } from "../db/prune.ts";
 import { UsageError } from "../errors.ts";
 import { formatCount, formatLibraries, plural } from "../format.ts";
@@ -35,33 +35,30 @@ async function pruneHistory(context: Context, options: PruneOptions): Promise<vo
     const text = `--older-than ${olderThan} deletes history of the last 24 h, which the limit on removals (SIMCAT_MAX_REMOVED) uses`;
     notify(context, config, "warn", "recent_history_deleted", text);
   }
-  const pruned = await withDatabase(context, config, "require", (pool) => {
-    const line = createWorkLine(context, config, "prune_progress");
-    const onDeleted = (count: number) => line.show(`${plural(count, "row")} deleted`);
-    return pruneOrCount(pool, ageMs, options, onDeleted, context.stop).finally(line.end);
-  });
+  const pruned = await pruneOrCount(context, config, ageMs, options);
   if (json) printJson(context, pruned);
   else printResult(context, !pruned.dry_run, formatPrune(pruned));
 }
 
 /** Prunes, or counts the rows. The result is the document of `--json`. */
-async function pruneOrCount(
-  pool: Pool,
-  ageMs: number,
-  { events = false, dryRun = false }: PruneOptions,
-  onDeleted: (count: number) => void,
-  stop: AbortSignal,
-) {
-  const plan = await planPrune(pool, ageMs, events, stop);
-  const rows = await (dryRun ? countPrunable(pool, plan, stop) : pruneUnderLease(pool, plan, onDeleted, stop));
-  return {
-    dry_run: dryRun,
-    older_than: formatDuration(ageMs),
-    before: plan.cutoff.toISOString(),
-    history_complete_since: historyStartAfter(plan, rows)?.toISOString() ?? null,
-    rows_total: sumOf(rows),
-    rows,
-  };
+function pruneOrCount(context: Context, config: Config, ageMs: number, options: PruneOptions) {
+  const { events = false, dryRun = false } = options;
+  const { stop } = context;
+  return withDatabase(context, config, "require", async (pool) => {
+    const plan = await planPrune(pool, ageMs, events, stop);
+    const line = createWorkLine(context, config, "prune_progress");
+    const onDeleted = (count: number) => line.show(`${plural(count, "row")} deleted`);
+    const work = dryRun ? countPrunable(pool, plan, stop) : pruneUnderLease(pool, plan, onDeleted, stop);
+    const rows = await work.finally(line.end);
+    return {
+      dry_run: dryRun,
+      older_than: formatDuration(ageMs),
+      before: plan.cutoff.toISOString(),
+      history_complete_since: historyStartAfter(plan, rows)?.toISOString() ?? null,
+      rows_total: sumOf(rows),
+      rows,
+    };
+  });
 }
 
 /** The summary at the end of a prune. */

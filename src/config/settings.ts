@@ -44,9 +44,8 @@ export const SETTINGS = {
 
 export type SettingField = keyof typeof SETTINGS;
 export type Name = (typeof SETTINGS)[SettingField]["name"];
-type ValueOf<S> = S extends { readonly read: read.Reader<infer T> } ? T : never;
 /** The values of all settings. Durations are in milliseconds, sizes in bytes. */
-export type Settings = { readonly [F in SettingField]: ValueOf<(typeof SETTINGS)[F]> };
+export type Settings = { readonly [F in SettingField]: ReturnType<(typeof SETTINGS)[F]["read"]> };
 
 const ALL = Object.values(SETTINGS);
 export const NAMES: readonly Name[] = ALL.map(({ name }) => name);
