@@ -17,7 +17,8 @@ export const RUN_STATUSES = [
   "failed",
 ] as const;
 
-export type RunStatus = (typeof RUN_STATUSES)[number] | "running" | "abandoned";
+export type EndStatus = (typeof RUN_STATUSES)[number];
+export type RunStatus = EndStatus | "running" | "abandoned";
 
 /** Which libraries a run concerns; two empty lists mean all of them, or all of the slice. */
 export interface Selection {
@@ -70,7 +71,7 @@ export interface Warning {
 export interface RunSummary {
   readonly id: number;
   readonly kind: RunKind;
-  readonly status: RunStatus;
+  readonly status: EndStatus;
   readonly durationMs: number;
   readonly counts: Readonly<RunCounts>;
   readonly isGood: boolean;

@@ -7,7 +7,7 @@ import { readSnapshot } from "../db/transaction.ts";
 import { EXIT, SimcatError } from "../errors.ts";
 import { formatPlan, toPlanJson } from "../output/plan.ts";
 import { formatSummary, toRunJson } from "../output/summary.ts";
-import type { RunKind, RunRequest, RunStatus } from "../run-summary.ts";
+import type { RunKind, RunRequest } from "../run-summary.ts";
 import { planRun } from "../sync/plan-run.ts";
 import { isEverything } from "../sync/rules/selection.ts";
 import { runSync } from "../sync/run.ts";
@@ -66,8 +66,10 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
     const observed = observeRun(context, config, pool, request, observers);
     return { sender, result: await observed.finally(progress.end) };
   });
-  const exitCode = exitCodeOf(result);
-  const { summary } = result;
+  const { summary, error } = result;
+  // If a table is missing, the run's row and the command say the same.
+  const isStated = error instanceof SimcatError && summary.status !== "database_failed";
+  const exitCode = isStated ? error.exitCode : EXIT[summary.status];
   const isWell = exitCode === EXIT.ok && summary.warnings.length === 0;
   if (json) printJson(context, toRunJson(summary, exitCode));
   else printResult(context, isWell, formatSummary(summary, outputLook(context)));
@@ -91,13 +93,6 @@ export async function observeRun(
     for (const observe of observers) await observe({ kind: "finished", summary: result.summary });
     return result;
   });
-}
-
-function exitCodeOf({ summary: { status }, error }: RunResult): number {
-  // If a table is missing, the run's row and the command say the same.
-  if (error instanceof SimcatError && status !== "database_failed") return error.exitCode;
-  const codes: Readonly<Partial<Record<RunStatus, number>>> = EXIT;
-  return codes[status] ?? EXIT.failed;
 }
 
 /** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */

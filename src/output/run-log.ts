@@ -1,11 +1,11 @@
 import type { Logger } from "../log.ts";
-import type { RunStatus, RunSummary } from "../run-summary.ts";
+import type { EndStatus, RunSummary } from "../run-summary.ts";
 import type { ObservedEvent } from "../sync/run-types.ts";
 import { LONG_WAIT_MS, type Progress } from "./progress.ts";
 import { toSnakeCase } from "./summary.ts";
 
 /** The operator must fix these. The other statuses end by themselves, or leave a decision that can wait. */
-const NEEDS_FIX: readonly RunStatus[] = ["unauthorized", "source_untrusted", "failed"];
+const NEEDS_FIX: readonly EndStatus[] = ["unauthorized", "source_untrusted", "failed"];
 
 /** Logs a run: its start, each failure, each warning, each group of rejects, and its summary. Every line has a stable `code`. */
 export function createRunLog(log: Logger) {

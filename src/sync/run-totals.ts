@@ -4,10 +4,10 @@ import { DatabaseError, SimcatError, toError } from "../errors.ts";
 import type { LibraryFailure, LibraryKey, Reason, Reject, Withheld, WriteOutcome } from "../model.ts";
 import {
   COUNT_COLUMNS,
+  type EndStatus,
   RUN_STATUSES,
   type RunCounts,
   type RunRequest,
-  type RunStatus,
   type RunSummary,
   type Warning,
 } from "../run-summary.ts";
@@ -17,7 +17,7 @@ import { SUSPECT_READS } from "./rules/settle.ts";
 
 /** How a run ended. */
 export interface RunOutcome {
-  readonly status: RunStatus;
+  readonly status: EndStatus;
   /** A message for people beyond the counts; null if there is none. */
   readonly message: string | null;
   /** Why the run ended early; null if it completed. */

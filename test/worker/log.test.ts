@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLog } from "../../src/log.ts";
 import { createRunLog } from "../../src/output/run-log.ts";
-import type { RunStatus, RunSummary } from "../../src/run-summary.ts";
+import type { EndStatus, RunSummary } from "../../src/run-summary.ts";
 import { RunTotals } from "../../src/sync/run-totals.ts";
 
 const mask = (text: string) => text.replaceAll("hush-hush", "***");
@@ -15,7 +15,7 @@ function written(format: "json" | "pretty") {
   return { log, lines };
 }
 
-const report = (status: RunStatus): RunSummary =>
+const report = (status: EndStatus): RunSummary =>
   new RunTotals().toSummary({ id: 1, request: { kind: "sync" }, mask }, { status, message: null }, 5);
 
 test.each([
