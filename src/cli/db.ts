@@ -14,19 +14,16 @@ async function db(context: Context, { json }: JsonOptions): Promise<void> {
     const { hostname: host, port, username: user, password, pathname } = new URL(url);
     const database = pathname.slice(1);
     const data = { url, host, port: Number(port), user, password, database, data_directory: dataDirectory };
+    const lines = [
+      `the embedded Postgres ${started ? "is running" : "was running already; this keeps it running"} (data in ${dataDirectory})`,
+      `  ${psql}`,
+      `for a BI tool: host ${host}, port ${port}, database ${database}, user ${user}, password ${password}`,
+      `as a URL: ${url}`,
+      "this role reads the views of schema simcat_report; Ctrl-C stops the server unless another simcat uses it",
+      "it is for trials: its OpenSSL is of 2018",
+    ];
     if (json) printJson(context, data);
-    else
-      printText(
-        context,
-        [
-          `the embedded Postgres ${started ? "is running" : "was running already; this keeps it running"} (data in ${dataDirectory})`,
-          `  ${psql}`,
-          `for a BI tool: host ${host}, port ${port}, database ${database}, user ${user}, password ${password}`,
-          `as a URL: ${url}`,
-          "this role reads the views of schema simcat_report; Ctrl-C stops the server unless another simcat uses it",
-          "it is for trials: its OpenSSL is of 2018",
-        ].join("\n"),
-      );
+    else printText(context, lines.join("\n"));
     await aborted(context.stop);
   } finally {
     await embedded.stop();

@@ -5,7 +5,7 @@ import { isatty, ReadStream, WriteStream } from "node:tty";
 import { parseEnv } from "node:util";
 import { SECRET_NAMES } from "../config/settings.ts";
 import { EXIT, fileErrorReason, InterruptedError, UsageError } from "../errors.ts";
-import { type CheckLine, formatCheckLines } from "../output/check.ts";
+import { formatCheckLines } from "../output/check.ts";
 import { checkSettings } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";
@@ -40,15 +40,12 @@ type Asked = keyof typeof QUESTIONS;
 type Answered = Asked | `${Asked}_FILE`;
 
 /** Settings that are tested together. */
-const STEPS: readonly {
-  readonly names: readonly Asked[];
-  readonly check: (context: Context) => Promise<CheckLine[]>;
-}[] = [
+const STEPS = [
   { names: ["SIMCAT_BASE_URL", "SIMCAT_API_KEY"], check: checkService },
   { names: ["DATABASE_URL"], check: checkDatabase },
-];
+] as const;
 
-const ASKED_NAMES = STEPS.flatMap(({ names }) => names);
+const ASKED_NAMES: readonly Asked[] = STEPS.flatMap(({ names }) => names);
 
 /** Whether an empty answer is one. */
 const isOptional = (name: Asked) => name === "DATABASE_URL";

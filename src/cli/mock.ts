@@ -37,18 +37,16 @@ async function mock(context: Context, options: Counts & { readonly editEvery?: s
   try {
     // A key that is set in the environment is masked, so it is printed only if it is not.
     const isKeySet = context.environment.SIMCAT_API_KEY === MOCK_KEY;
-    printText(
-      context,
-      [
-        `a mock of the Simulation Cloud service with ${formatLibraries(libraries)} listens at ${service.url}`,
-        editEvery === undefined
-          ? "its content does not change (--edit-every 10s would edit it)"
-          : `it edits itself every ${editEvery}`,
-        "connect simcat to it:",
-        `  export SIMCAT_BASE_URL=${service.url}${isKeySet ? "" : ` SIMCAT_API_KEY=${MOCK_KEY}`}`,
-        "Ctrl-C stops it",
-      ].join("\n"),
-    );
+    const lines = [
+      `a mock of the Simulation Cloud service with ${formatLibraries(libraries)} listens at ${service.url}`,
+      editEvery === undefined
+        ? "its content does not change (--edit-every 10s would edit it)"
+        : `it edits itself every ${editEvery}`,
+      "connect simcat to it:",
+      `  export SIMCAT_BASE_URL=${service.url}${isKeySet ? "" : ` SIMCAT_API_KEY=${MOCK_KEY}`}`,
+      "Ctrl-C stops it",
+    ];
+    printText(context, lines.join("\n"));
     await aborted(context.stop);
   } finally {
     await service.stop();

@@ -18,7 +18,6 @@ const SELECTS = {
     WHERE owner || library_name !~ '${UNOFFERED}' ORDER BY owner, library_name`,
 };
 
-/** In milliseconds. */
 const NAMES_WITHIN_MS = 2_000;
 
 /**

@@ -61,7 +61,6 @@ function pruneOrCount(context: Context, config: Config, ageMs: number, options: 
   });
 }
 
-/** The summary at the end of a prune. */
 function formatPrune({ rows, ...pruned }: Awaited<ReturnType<typeof pruneOrCount>>) {
   const { dry_run, older_than, before, history_complete_since: since } = pruned;
   const total = plural(pruned.rows_total, "row");

@@ -2,6 +2,7 @@ import type { Config, ServiceConfig } from "../config.ts";
 import { createLog } from "../log.ts";
 import { createProgressLine, createStatusLine } from "../output/progress.ts";
 import { createRunLog } from "../output/run-log.ts";
+import type { RunRequest } from "../run-summary.ts";
 import type { Service } from "../service/client.ts";
 import type { ObservedEvent, Observer } from "../sync/run-types.ts";
 import { withService } from "./connections.ts";
@@ -9,9 +10,9 @@ import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
 /** A terminal shows the progress on a line, and log lines only with --verbose; a worker and other streams log all of it. */
-export function showProgress(context: Context, config: Config, isWorker = false) {
+export function showProgress(context: Context, config: Config, trigger: RunRequest["trigger"] = "cli") {
   const log = createLog(config, context);
-  const isLogged = isWorker || !context.terminal.isErr || log.isLevelEnabled("debug");
+  const isLogged = trigger === "schedule" || !context.terminal.isErr || log.isLevelEnabled("debug");
   const runLog = createRunLog(log);
   const progress = createProgressLine(!isLogged && log.isLevelEnabled("info") ? context : null, runLog);
   return { progress, observers: isLogged ? [progress.observe, runLog.observe] : [progress.observe] };

@@ -16,7 +16,6 @@ import type { DefineCommand } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
 import { loadSettings, withCurrentKey } from "./settings.ts";
-import { showProgress } from "./show-progress.ts";
 import { observeRun } from "./sync.ts";
 import { createSender } from "./webhook.ts";
 
@@ -79,9 +78,7 @@ export async function start(context: Context): Promise<number> {
         // Another process may have migrated the schema since the last run.
         const readState = (connection: Connection) => readSchemaState(connection, schema);
         assertUsable(await readSnapshot(pool, "looking at the schema", readState, stop));
-        const { progress, observers: logging } = showProgress(context, config, true);
-        const all = [...observers, ...logging];
-        const result = await observeRun(context, current, pool, SCHEDULED_SYNC, all).finally(progress.end);
+        const result = await observeRun(context, current, pool, SCHEDULED_SYNC, observers);
         // Another process may have sent a message before this run held the lease.
         const { id, status } = result.summary;
         if (status !== "database_failed") await readRuns(id).catch(() => {});

@@ -27,7 +27,6 @@ interface RunOptions extends SelectionOptions {
   readonly restart?: boolean;
 }
 
-/** The options of both commands. */
 const withRunOptions = (command: Command): Command =>
   command
     .addOption(libraryOption())
@@ -54,7 +53,7 @@ export const defineBackfill: DefineCommand = (command, run) =>
 export const backfill = (context: Context, options: RunOptions): Promise<number> =>
   runOnce(context, "backfill", options);
 
-/** `sync` and `backfill`: performs one run, shows its progress and prints its summary. */
+/** `sync` and `backfill`. */
 async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
   const { allowRemovals = false, restart = false, json } = options;
   const { config, selection } = loadSelection(context, options);
@@ -62,9 +61,7 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
   const { result, sender } = await withDatabase(context, config, "migrate", async (pool) => {
     const sender = isEverything(selection) ? createSender(context, config, pool) : null;
     await sender?.readRuns();
-    const { progress, observers } = showProgress(context, config);
-    const observed = observeRun(context, config, pool, request, observers);
-    return { sender, result: await observed.finally(progress.end) };
+    return { sender, result: await observeRun(context, config, pool, request) };
   });
   const { summary, error } = result;
   // If a table is missing, the run's row and the command say the same.
@@ -77,22 +74,24 @@ async function runOnce(context: Context, kind: RunKind, options: RunOptions): Pr
   return exitCode;
 }
 
-/** Performs one run. */
+/** Performs one run, and shows its progress and its waits. */
 export async function observeRun(
   context: Context,
   config: ServiceConfig,
   pool: Pool,
   request: RunRequest,
-  observers: readonly Observer[],
+  others: readonly Observer[] = [],
 ): Promise<RunResult> {
   const { mask, version, stop } = context;
-  const onEvent = toAll(observers);
   const clock = await createClock(pool, stop);
+  const { progress, observers } = showProgress(context, config, request.trigger);
+  const all = [...others, ...observers];
+  const onEvent = toAll(all);
   return withService(context, config, onEvent, async (service) => {
     const result = await runSync({ pool, clock, service, settings: config, version, mask, onEvent }, request, stop);
-    for (const observe of observers) await observe({ kind: "finished", summary: result.summary });
+    for (const observe of all) await observe({ kind: "finished", summary: result.summary });
     return result;
-  });
+  }).finally(progress.end);
 }
 
 /** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */

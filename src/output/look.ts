@@ -28,12 +28,7 @@ export const PLAIN = createLook(false, false);
 export const mark = ({ hasSymbols, paint }: Look, tone: Tone, text: string): string =>
   paint(tone, hasSymbols ? `${SYMBOLS[tone]} ${text}` : text);
 
-const TONES_OF_STATUS: Readonly<Record<string, Tone>> = {
-  ok: "good",
-  partial: "warn",
-  held: "warn",
-  running: "quiet",
-  interrupted: "quiet",
-};
+const TONES_OF_STATUS = { ok: "good", partial: "warn", held: "warn", running: "quiet", interrupted: "quiet" } as const;
 
-export const toneOf = (status: string): Tone => TONES_OF_STATUS[status] ?? "bad";
+export const toneOf = (status: string): Tone =>
+  Object.entries(TONES_OF_STATUS).find(([name]) => name === status)?.[1] ?? "bad";
