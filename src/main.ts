@@ -55,17 +55,6 @@ async function drainStreams(exitCode: number): Promise<number> {
   return code;
 }
 
-/** Lets the process end by itself, because `process.exit` can deadlock with Node's background threads. */
-function endProcess(exitCode: number): void {
-  process.exitCode = exitCode;
-  const timer = setTimeout(() => {
-    const open = process.getActiveResourcesInfo();
-    stderr.write(`simcat: still open ${OPEN_PATIENCE_MS / 1000} s after the end: ${open.join(", ")}\n`);
-    process.exit();
-  }, OPEN_PATIENCE_MS);
-  timer.unref();
-}
-
 type TerminalStream = { readonly _handle?: { setBlocking?(isBlocking: boolean): void } };
 /** Node makes terminals block. A terminal that is stopped with Ctrl-S would stop the whole process. */
 for (const terminal of [process.stdout, process.stderr] as TerminalStream[]) terminal._handle?.setBlocking?.(false);
@@ -194,4 +183,10 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 process.on("uncaughtException", async (error) => process.exit(await drainStreams(await reportError(error))));
-endProcess(await drainStreams(await main(process.argv.slice(2))));
+process.exitCode = await drainStreams(await main(process.argv.slice(2)));
+// The process ends by itself, because `process.exit` can deadlock with Node's background threads.
+setTimeout(() => {
+  const open = process.getActiveResourcesInfo();
+  stderr.write(`simcat: still open ${OPEN_PATIENCE_MS / 1000} s after the end: ${open.join(", ")}\n`);
+  process.exit();
+}, OPEN_PATIENCE_MS).unref();

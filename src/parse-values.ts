@@ -45,19 +45,13 @@ export function parseDate(text: string, timeZone: TimeZone) {
   return at >= EARLIEST && at <= LATEST ? { ...format, at } : null;
 }
 
-/**
- * Edits of this period, in ms, can have the same text. Without an offset it is an hour longer, because local time repeats
- * an hour in autumn. An unknown format counts as a day without an offset.
- */
+/** Edits within this many ms can have one text. Without an offset, an hour longer: local time repeats an hour in autumn. */
 export function precisionOf(text: string): number {
   const { precisionMs, offsetMs } = parseDateFormat(text) ?? { precisionMs: DAY_MS, offsetMs: null };
   return offsetMs === null ? precisionMs + HOUR_MS : precisionMs;
 }
 
-/**
- * The end of the latest moment that the text can mean in any zone, in ms UTC; null if its format is unknown.
- * A stated offset is not trusted: local times that end with a Z are a common mistake.
- */
+/** The end of the latest moment in any zone, in ms UTC. A stated offset is not trusted: local times that end with a Z are common. */
 export function latestInstant(text: string): number | null {
   const format = parseDateFormat(text);
   return format === null ? null : format.localTime + MAX_OFFSET_MS + format.precisionMs;
@@ -138,7 +132,10 @@ function readClock(hourText: DatePart, minuteText: DatePart, secondText: DatePar
   if (hourText === undefined) return { ms: 0, micros: 0, precisionMs: DAY_MS };
   // Without am or pm an unpadded hour may be of a 12-hour clock, whose texts repeat every 12 hours.
   if (half === undefined && hourText.length < 2) return null;
-  const hour = half === undefined ? Number(hourText) : hourOfHalf(Number(hourText), half.toLowerCase());
+  const hourShown = Number(hourText);
+  if (half !== undefined && (hourShown < 1 || hourShown > 12)) return null;
+  // 12 AM is midnight.
+  const hour = half === undefined ? hourShown : (hourShown % 12) + (half.toLowerCase() === "p" ? 12 : 0);
   const minute = Number(minuteText);
   const second = Number(secondText ?? 0);
   if (hour > 23 || minute > 59 || second > 59) return null;
@@ -147,11 +144,6 @@ function readClock(hourText: DatePart, minuteText: DatePart, secondText: DatePar
   const micros = Number(digits.padEnd(6, "0").slice(3, 6));
   const precisionMs = digits === "" ? coarsePrecision(ms) : Math.max(1, SECOND_MS / 10 ** digits.length);
   return { ms, micros, precisionMs };
-}
-
-/** 12 AM is midnight. Infinity for an hour that no 12-hour clock has. */
-function hourOfHalf(hour: number, half: string): number {
-  return hour < 1 || hour > 12 ? Number.POSITIVE_INFINITY : (hour % 12) + (half === "p" ? 12 : 0);
 }
 
 /** Trailing zero fields do not count: a coarse clock and a round moment look the same. */

@@ -6,10 +6,7 @@ export const MIN_SECRET_CHARS = 8;
 /** A shorter part of a Base64 text occurs by chance. */
 const MIN_BASE64_CHARS = 8;
 
-/**
- * Returns a function that replaces every secret by `***`, in each form in which it may occur (URL, JSON, HTML, Base64). Use it
- * only for messages: in JSON or metrics it could replace a key or a value that happens to equal a secret.
- */
+/** Replaces secrets in all their forms by `***`. Only for messages: in JSON it could hit a key or a value that equals one. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const [short, long] = [secrets.filter(isShort), longestFirst(secrets.filter((secret) => !isShort(secret)))];
   const base64 = longestFirst(long.flatMap(base64FormsOf)).map(escapePattern);

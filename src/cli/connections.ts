@@ -131,10 +131,7 @@ export async function openEmbedded(context: Context, { stateDir, ...config }: Co
   return openEmbeddedPostgres({ stateDir, environment, onProgress }, stop);
 }
 
-/**
- * Returns the directory in which a run would create the embedded database; null if there is a database. Creates nothing.
- * @throws ConfigurationError if this machine or the permissions of the directory rule one out
- */
+/** Where a run would create the embedded database; null if there is a database. @throws ConfigurationError if none can be. */
 export async function findMissingEmbedded({ environment }: Context, { databaseUrl, stateDir }: Config) {
   if (databaseUrl !== null) return null;
   const { findMissingDatabase } = await import("../embedded-postgres/embedded-postgres.ts");

@@ -42,33 +42,31 @@ async function printLibraries(context: Context, options: RowOptions & { owner: r
   const config = loadSettings(context, { service: false, database: true });
   await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners: options.owner }, { listing: null, pool, source }, context.stop);
-    const print = printerOf(context, options, SPARE);
-    const openPrinter = ofMatching(pattern, isTable ? withKeys(print) : print);
+    const openPrinter = ofMatching(pattern, printerOf(context, options, SPARE), isTable);
     const question = { sql: SELECT_LIBRARIES, values: [options.owner], timeLimitMs: MINUTE_MS, openPrinter };
     await runQuery(pool, { ...question, operation: "listing the libraries" }, context.stop);
   });
 }
 
-/** For people: one column as other commands take a library, instead of the owner and the name, and counts with separators. */
-const withKeys =
-  (openPrinter: Question["openPrinter"]): Question["openPrinter"] =>
-  ([, , ...columns]) => {
-    const { add, end } = openPrinter([{ name: "library", type: "text" }, ...columns]);
-    const format = (cell: string | null, at: number) =>
-      cell !== null && columns[at]?.type === "numeric" ? formatCount(Number(cell)) : cell;
-    return {
-      add: ([owner, name, ...cells]) =>
-        add([formatKey({ owner: owner ?? "", name: name ?? "" }), ...cells.map(format)]),
-      end,
-    };
-  };
-
-/** By the key, as it is or as a command printed it. Postgres would compare letters by its locale, which may know only ASCII. */
-function ofMatching(pattern: string, openPrinter: Question["openPrinter"]): Question["openPrinter"] {
+/**
+ * Prints the libraries whose key matches, as it is or as a command printed it. Postgres would compare letters by its locale, which may
+ * know only ASCII. A table for people has one column for the key, as other commands take it, and counts with separators.
+ */
+function ofMatching(pattern: string, openPrinter: Question["openPrinter"], isTable: boolean): Question["openPrinter"] {
   const texts = [pattern, parsePart(pattern) ?? pattern].map((text) => text.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"));
   const found = new RegExp(texts.join("|").replaceAll("*", "[^]*"), "iu");
   return (columns) => {
-    const { add, end } = openPrinter(columns);
-    return { add: (row) => void (found.test(`${row[0]}/${row[1]}`) && add(row)), end };
+    const [, , ...others] = columns;
+    const { add, end } = openPrinter(isTable ? [{ name: "library", type: "text" }, ...others] : columns);
+    const format = (cell: string | null, at: number) =>
+      cell !== null && others[at]?.type === "numeric" ? formatCount(Number(cell)) : cell;
+    return {
+      add(row) {
+        const [owner, name, ...cells] = row;
+        if (!found.test(`${owner}/${name}`)) return;
+        add(isTable ? [formatKey({ owner: owner ?? "", name: name ?? "" }), ...cells.map(format)] : row);
+      },
+      end,
+    };
   };
 }

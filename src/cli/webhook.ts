@@ -13,10 +13,7 @@ import { openConnectionPool } from "../service/http/connection-pool.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
-/**
- * Sends messages when the end of a run changes the state between good and not good. Without SIMCAT_NOTIFY_URL it does nothing.
- * What other processes sent follows from their runs, so nothing is stored.
- */
+/** Sends a message when the state turns good or not good. What other processes sent follows from their runs: nothing is stored. */
 export function createSender(context: Context, config: Config, pool: Pool) {
   const { environment, stop, mask, version } = context;
   const { notifyUrl } = config;

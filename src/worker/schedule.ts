@@ -8,10 +8,7 @@ export type Schedule = ReturnType<typeof createSchedule>;
 const LATE_TICKS = 3;
 const LOOK_AHEAD_TICKS = 100;
 
-/**
- * When runs are due: by a cron expression, and not during a pause that the service asked for. The configuration has validated
- * the expression and the time zone. Times are by the local clock, because schedules are written in local time.
- */
+/** When runs are due: by a valid cron expression, in local time like all schedules, and not during a pause. */
 export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" | "timezone">) {
   let pausedUntil = new Date(0);
   /** The moments of the last three due ticks, by `performance.now()`. */
