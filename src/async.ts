@@ -32,12 +32,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: StopSignal): Pr
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort);
   });
-  try {
-    return await Promise.race([work, stopped]);
-  } finally {
-    work.catch(() => {});
-    signal.removeEventListener("abort", onAbort);
-  }
+  return Promise.race([work, stopped]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
 /** Settles like `work`, but resolves with "timeout" if that takes longer than `ms`. */
@@ -46,11 +41,7 @@ export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | 
   const timeout = new Promise<"timeout">((resolve) => {
     timer = startTimer(() => resolve("timeout"), ms);
   });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
 /**

@@ -3,8 +3,6 @@ import { hashKey } from "./hash.ts";
 import type { LibraryKey } from "./model.ts";
 import { HOSTILE, printable } from "./printable.ts";
 
-const EXAMPLE = "example.user/Q1%2FQ2 50%25 done";
-
 /** A key as one string, for maps. No addressable key holds a NUL, so two keys never share a text. */
 export function keyText(key: LibraryKey): string {
   return `${key.owner}\0${key.name}`;
@@ -30,7 +28,7 @@ export function parseKey(text: string): LibraryKey {
   const [owner, name, ...more] = text.split("/").map(parsePart);
   if (!owner || !name || more.length > 0) {
     throw new UsageError(`${JSON.stringify(text)} names no library`, {
-      hint: `write OWNER/NAME, in each part % as %25 and / as %2F, such as "${EXAMPLE}"`,
+      hint: 'write OWNER/NAME, in each part % as %25 and / as %2F, such as "example.user/Q1%2FQ2 50%25 done"',
     });
   }
   return { owner, name };

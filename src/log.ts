@@ -46,7 +46,7 @@ const STYLES_OF_LEVELS = {
   error: "red",
   fatal: "red",
 } as const;
-type Level = keyof typeof STYLES_OF_LEVELS;
+export type Level = keyof typeof STYLES_OF_LEVELS;
 
 function prettyLine(line: string, isColored = false): string {
   const { time, level, msg = "", ...fields }: { time: string; level: Level; msg?: string } = JSON.parse(line);

@@ -51,7 +51,7 @@ export function precisionOf(text: string): number {
   return offsetMs === null ? precisionMs + HOUR_MS : precisionMs;
 }
 
-/** The end of the latest moment in any zone, in ms UTC. A stated offset is not trusted: local times that end with a Z are common. */
+/** The end of the latest moment in any zone, in ms UTC. An offset is not trusted: local times that end with a Z are common. */
 export function latestInstant(text: string): number | null {
   const format = parseDateFormat(text);
   return format === null ? null : format.localTime + MAX_OFFSET_MS + format.precisionMs;

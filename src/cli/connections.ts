@@ -24,17 +24,12 @@ export async function withService<T>(
   // Imported here, because most commands connect only to the database.
   const { openService } = await import("../service/client.ts");
   const service = openService({ ...config, environment, version, mask, onEvent });
-  try {
-    return await work(service);
-  } finally {
-    await service.close();
-  }
+  return work(service).finally(() => service.close());
 }
 
 /**
- * Runs `work` with a connection pool, and closes it afterwards. `source` is what its role may read. The schema may be in `any` state;
- * or it must be current: `migrate` migrates it first, unless SIMCAT_AUTO_MIGRATE is false, and `require` creates no embedded database,
- * and does not check the version for a role that may read only the views of simcat_report.
+ * Runs `work` with a connection pool; `source` is what its role may read. `require`: the schema must be current, except for a role that
+ * may read only the views, and no embedded database is created. `migrate`: it is migrated first, unless SIMCAT_AUTO_MIGRATE is false.
  * @throws ConfigurationError if the database or its schema is not as required, DatabaseError if the database fails
  */
 export async function withDatabase<T>(

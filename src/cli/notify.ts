@@ -1,16 +1,10 @@
 import { EXIT, InterruptedError, SimcatError, toError } from "../errors.ts";
-import { createLog, isPretty, type LogSettings } from "../log.ts";
+import { createLog, isPretty, type Level, type LogSettings } from "../log.ts";
 import { printableLines } from "../printable.ts";
 import { type Context, noteText } from "./context.ts";
 
 /** Reports something next to the command's output: a plain line for people, a log line for programs. */
-export function notify(
-  context: Context,
-  config: LogSettings,
-  level: "debug" | "info" | "warn" | "error",
-  code: string,
-  text: string,
-): void {
+export function notify(context: Context, config: LogSettings, level: Level, code: string, text: string): void {
   const { terminal, mask } = context;
   const log = createLog(config, context);
   if (!log.isLevelEnabled(level)) return;

@@ -13,7 +13,7 @@ import { openConnectionPool } from "../service/http/connection-pool.ts";
 import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
-/** Sends a message when the state turns good or not good. What other processes sent follows from their runs: nothing is stored. */
+/** Sends a message when the state turns good or not good. What others sent follows from their runs, so nothing is stored. */
 export function createSender(context: Context, config: Config, pool: Pool) {
   const { environment, stop, mask, version } = context;
   const { notifyUrl } = config;

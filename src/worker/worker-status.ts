@@ -50,10 +50,9 @@ export interface StatusSources {
 }
 
 /**
- * Returns a function that reads the status. Ready: the database is reachable, its schema is current, and the last good run is
- * not late or a run is making progress. Libraries that fail or are behind do not affect readiness, because one broken library
- * must not take the worker out of service; a run that could read nothing is not a good run. A run without progress for longer
- * than `stuckAfterMs` is considered stuck. `signal` stops the worker.
+ * Ready: the database is reachable, its schema is current, and the last good run is not late or a run has progressed in `stuckAfterMs`.
+ * Libraries that fail or are behind do not affect readiness, because one broken library must not take the worker out of service; a run
+ * that could read nothing is not a good run. `signal` stops the worker.
  */
 export function createStatusReader(
   { state, reads, schedule, mask }: StatusSources,

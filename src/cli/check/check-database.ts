@@ -125,11 +125,7 @@ async function withConnection<T>(
     await connection.query("SET LOCAL statement_timeout = 10000");
     return work(connection);
   };
-  try {
-    return await unlessAborted(withTransaction(pool, options, limited, signal), signal);
-  } finally {
-    await disconnect(pool);
-  }
+  return unlessAborted(withTransaction(pool, options, limited, signal), signal).finally(() => disconnect(pool));
 }
 
 const MIN_MAJOR = 14;
