@@ -83,7 +83,7 @@ async function init(context: Context, { baseUrl, apiKey, databaseUrl, force }: I
   for (const { names, check } of STEPS) {
     let exitCode: number;
     do {
-      if (isAsked) for (const name of missingOf(names)) answers.set(name, await askUntilValid(context, name));
+      if (isAsked) for (const name of missingOf(names)) answers.set(name, await ask(context, name));
       exitCode = printChecks(context, await check(withAnswers(context, answers)), formatCheckLines);
       if (exitCode !== EXIT.ok && isAsked) for (const name of names) answers.delete(name);
     } while (exitCode !== EXIT.ok && isAsked && missingOf(names).length > 0);
@@ -99,18 +99,9 @@ const withAnswers = (context: Context, answers: Iterable<readonly [Answered, str
   environment: { ...context.environment, ...Object.fromEntries(answers) },
 });
 
-/** Asks again until the answer has the form of the setting, so that a wrong one is noticed before the next question. */
-async function askUntilValid(context: Context, name: Asked): Promise<string> {
-  for (;;) {
-    const answer = await ask(context, name);
-    const invalid = checkSettings(withAnswers(context, [[name, answer]]), (problem) => problem === name);
-    if (invalid.length === 0) return answer;
-    printText(context, formatCheckLines(invalid, outputLook(context)));
-  }
-}
-
-/** Returns the answer of the terminal, trimmed. @throws InterruptedError at Ctrl-C and Ctrl-D */
-async function ask({ draw, stop }: Context, name: Asked): Promise<string> {
+/** Asks on the terminal until the answer, trimmed, has the form of the setting. @throws InterruptedError at Ctrl-C and Ctrl-D */
+async function ask(context: Context, name: Asked): Promise<string> {
+  const { draw, stop } = context;
   const prompt = `${QUESTIONS[name].text}: `;
   const isHidden = SECRET_NAMES.includes(name);
   const input = new ReadStream(0);
@@ -123,7 +114,11 @@ async function ask({ draw, stop }: Context, name: Asked): Promise<string> {
     for await (const line of lines) {
       if (isHidden) draw("\n");
       const answer = line.trim();
-      if (answer !== "" || isOptional(name)) return answer;
+      if (answer !== "" || isOptional(name)) {
+        const invalid = checkSettings(withAnswers(context, [[name, answer]]), (problem) => problem === name);
+        if (invalid.length === 0) return answer;
+        printText(context, formatCheckLines(invalid, outputLook(context)));
+      }
       showPrompt();
     }
     draw("\n");
