@@ -2,24 +2,16 @@ import { readNow } from "../../db/clock.ts";
 import { type Connection, oneRow } from "../../db/connect.ts";
 import { FAILURE_REASON } from "../../db/read/read-status.ts";
 import { readRecentRuns } from "../../db/read/recent-runs.ts";
-import { type StatementParameters, statement } from "../../db/statement.ts";
+import { statement } from "../../db/statement.ts";
 import { DAY_MS, HOUR_MS } from "../../units.ts";
 import { formatDay, formatMinute, type ShownFailure } from "../html/elements.ts";
 import type { DrawnRun } from "../html/runs-figure.ts";
 
-export async function readRows<Row extends object>(connection: Connection, sql: string, named: StatementParameters) {
-  return (await connection.query<Row>(statement(sql)(named))).rows;
-}
-
 /** The owners asked for; all for NULL. */
 export const OF_OWNERS = "($owners::text[] IS NULL OR owner = ANY($owners))";
 
-export interface ReportScope {
-  /** How far back "what changed" looks, in milliseconds. */
-  readonly sinceMs: number;
-  /** Only these; all when there is none. */
-  readonly owners: readonly string[];
-}
+/** How far back "what changed" looks, in milliseconds; and only these owners, or all. */
+export type ReportScope = { readonly sinceMs: number; readonly owners: readonly string[] };
 
 /** The facts that every section may use. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>["facts"];
@@ -31,11 +23,11 @@ export function knownEndOf({ now, complete: { knownUntil } }: Facts, maxAgeMs = 
   return { at: knownUntil, until: `until ${ageMs > DAY_MS ? formatDay(knownUntil) : formatMinute(knownUntil)}` };
 }
 
-/** Reads the facts, and returns them with the parameters of the sections' queries. */
+/** Reads the facts, and returns them with a function that runs a query with the parameters of all sections. */
 export async function readFacts(connection: Connection, { sinceMs, owners }: ReportScope) {
   const now = await readNow(connection);
   const since = new Date(now.getTime() - sinceMs);
-  const complete = oneRow({ rows: await readRows<Completeness>(connection, COMPLETENESS, {}) });
+  const complete = oneRow(await connection.query<Completeness>(COMPLETENESS));
   const { historyCompleteSince } = complete;
   const changesSince = historyCompleteSince !== null && historyCompleteSince > since ? historyCompleteSince : since;
   const recent = await readRecentRuns(connection, 40, "views");
@@ -53,19 +45,11 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
     /** How many libraries with the same error, and how many items of one problem, are named. */
     max_alike: 5,
   };
+  const query = <Row extends object>(sql: string) => connection.query<Row>(statement(sql)(parameters));
   const runs: readonly DrawnRun[] = recent.toReversed();
-  const facts = {
-    now,
-    since,
-    changesSince,
-    step,
-    owners,
-    complete,
-    libraries: oneRow({ rows: await readRows<LibraryTotals>(connection, LIBRARIES, parameters) }),
-    runs,
-    failing: await readRows<ShownFailure & { total: number }>(connection, FAILING, parameters),
-  };
-  return { facts, parameters };
+  const libraries = oneRow(await query<LibraryTotals>(LIBRARIES));
+  const { rows: failing } = await query<ShownFailure & { total: number }>(FAILING);
+  return { facts: { now, since, changesSince, step, owners, complete, libraries, runs, failing }, query };
 }
 
 interface Completeness {
@@ -89,11 +73,8 @@ SELECT current_database() AS database, complete_as_of AS "completeAsOf",
 FROM simcat_report.data_complete_as_of`;
 
 type Total = "libraries" | "owners" | "parents" | "results" | "bytes" | "sizesUnread" | "active" | "stale" | "unknown";
-
-interface LibraryTotals extends Readonly<Record<Total, number>> {
-  /** Days since the last work, of the library in the middle; null if no date is known. */
-  readonly medianDays: number | null;
-}
+/** `medianDays`: since the last work, of the library in the middle; null if no date is known. */
+type LibraryTotals = Readonly<Record<Total, number> & { medianDays: number | null }>;
 
 /** A date in the next hours, which a wrong time zone causes, counts as today. */
 export const DAYS_SINCE_WORK = "greatest(0, floor(extract(epoch FROM now() - last_work_at) / 86400))::int";
@@ -102,8 +83,7 @@ const LIBRARIES = `
 SELECT count(*) AS libraries, count(DISTINCT owner) AS owners,
   coalesce(sum(parent_count), 0)::float8 AS parents, coalesce(sum(result_count), 0)::float8 AS results, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
   count(*) FILTER (WHERE file_size_bytes IS NULL) AS "sizesUnread",
-  count(*) FILTER (WHERE work_state = 'active') AS active, count(*) FILTER (WHERE work_state = 'stale') AS stale,
-  count(*) FILTER (WHERE work_state = 'unknown') AS unknown,
+  ${["active", "stale", "unknown"].map((state) => `count(*) FILTER (WHERE work_state = '${state}') AS ${state}`)},
   percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS_SINCE_WORK}) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
 FROM (SELECT * FROM simcat_report.libraries WHERE ${OF_OWNERS} OFFSET 0) AS computed_once`;
 

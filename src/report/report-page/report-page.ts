@@ -7,7 +7,7 @@ import { formatPage } from "../html/page.ts";
 import { attentionSection } from "./attention-section.ts";
 import { parentsSection, storageSection, versionsSection } from "./bar-sections.ts";
 import { changesSection } from "./changes-section.ts";
-import { type ReportScope, readFacts, readRows } from "./facts.ts";
+import { type ReportScope, readFacts } from "./facts.ts";
 import { growthSection, recentGrowth } from "./growth-section.ts";
 import { runsSection } from "./runs-section.ts";
 import { activeSection, agesSection } from "./work-sections.ts";
@@ -31,10 +31,10 @@ export type ReportRows = (typeof SECTIONS)[number]["finding"] extends (rows: inf
 /** Reads the contents of the page: views of simcat_report, from one snapshot. */
 export async function readReport(pool: Pool, scope: ReportScope, signal: AbortSignal): Promise<ReportRows> {
   const read = async (connection: Connection) => {
-    const { facts, parameters } = await readFacts(connection, scope);
+    const { facts, query } = await readFacts(connection, scope);
     const rows: Record<string, readonly object[]> = {};
     for (const [name, sql] of SECTIONS.flatMap(({ queries }) => Object.entries(queries)))
-      rows[name] = await readRows(connection, sql, parameters);
+      rows[name] = (await query(sql)).rows;
     return { ...facts, ...rows } as ReportRows;
   };
   return readSnapshot(pool, "reading the report", read, signal);
@@ -65,8 +65,8 @@ ${figure(rows, finding)}
 <main class="sections">
 ${sections}</main>
 <footer><p>simcat ${version}, from the views of the schema simcat_report. Times are UTC, by the database's clock. 1 KB is 1,024 bytes, as the service counts. Removed items are counted only among the changes.</p></footer>`;
-  const tab = `${title ?? `${source}, database ${database}`}: simcat report of ${formatDay(rows.now)}`;
-  return { page: formatPage(tab, body), findings };
+  const name = title ?? `${source}, database ${database}`;
+  return { page: formatPage(`${name}: simcat report of ${formatDay(rows.now)}`, body), findings };
 }
 
 function formatHead(rows: ReportRows, heading: Part): Html {
