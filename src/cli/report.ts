@@ -17,9 +17,6 @@ import { type Context, printJson, printResult } from "./context.ts";
 import { loadSettings } from "./settings.ts";
 import { writeOutput } from "./write-output.ts";
 
-/** Not opened, because a socket cannot be opened by its path, and a file would be replaced. */
-const STANDARD_OUTPUT = "/dev/stdout";
-
 interface ReportOptions extends JsonOptions {
   readonly out: string;
   readonly since: string;
@@ -46,9 +43,10 @@ export async function report(context: Context, { out, since, title, owner, json 
     return readReport(pool, scope, context.stop);
   });
   const { page, findings } = formatReport(rows, context.version, config.baseUrl?.host ?? null, title ?? null);
-  const file = out === "-" ? STANDARD_OUTPUT : resolve(out);
+  const file = out === "-" ? "/dev/stdout" : resolve(out);
   const bytes = Buffer.from(page, "utf8");
-  const isPrinted = file === STANDARD_OUTPUT;
+  // Not opened, because a socket cannot be opened by its path, and a file would be replaced.
+  const isPrinted = file === "/dev/stdout";
   if (isPrinted) context.print(page.trimEnd());
   else
     await writeOutput(file, bytes, context.stop).catch((error) => {
@@ -61,8 +59,8 @@ export async function report(context: Context, { out, since, title, owner, json 
   const beside = { print: (text: string) => draw(`${text}\n`), terminal: { ...terminal, isOut: terminal.isErr } };
   const target = isPrinted ? { ...context, ...beside } : context;
   if (json) {
-    const times = { at: rows.now.toISOString(), since: rows.since.toISOString() };
-    printJson(target, { file, bytes: bytes.length, ...times, owners: scope.owners, findings });
+    const { now: at, since } = rows;
+    printJson(target, { file, bytes: bytes.length, at, since, owners: scope.owners, findings });
   } else {
     const lines = Object.values(findings).map((finding) => `  ${finding}`);
     printResult(target, true, [`report: ${file} (${formatBytes(bytes.length)})`, ...lines].join("\n"));

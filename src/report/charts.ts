@@ -28,8 +28,7 @@ function line(x1: number, y1: number, x2: number, y2: number, className: string)
 function rectangle(x1: number, y1: number, x2: number, y2: number, className: string, title: Part = null): Html {
   const [left, top] = [rounded(Math.min(x1, x2)), rounded(Math.min(y1, y2))];
   const [width, height] = [rounded(Math.abs(x2 - x1)), rounded(Math.abs(y2 - y1))];
-  const content = title === null ? null : html`<title>${title}</title>`;
-  return html`<rect class="${className}" x="${left}" y="${top}" width="${width}" height="${height}">${content}</rect>`;
+  return html`<rect class="${className}" x="${left}" y="${top}" width="${width}" height="${height}">${title && html`<title>${title}</title>`}</rect>`;
 }
 
 const HEIGHT = 190;
@@ -44,7 +43,7 @@ export interface Axis {
   readonly ticks: readonly { readonly value: number | Date; readonly text: string }[];
 }
 
-export interface PlotOptions {
+interface PlotOptions {
   /** Describes the picture to readers who do not see it. */
   readonly label: string;
   /** The unit of `y`. */
@@ -80,12 +79,11 @@ export function plot({ label: description, unit, x, y, shades = [] }: PlotOption
   return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${content}</svg>`;
 }
 
-/** `0.5`, `200`, `1.5k`, `2M`: at most five characters, for the left margin. */
-const formatTick = (amount: number) => (amount < 1 ? String(amount) : formatLarge(amount));
 const formatLarge = format("~s");
 
-/** About as many labeled amounts; those below the line have no sign. */
+/** About as many amounts: `0.5`, `200`, `1.5k`, `2M`, at most five characters. Those below the line have no sign. */
 export function amountAxis(scale: ScaleLinear<number, number>, count: number): Axis {
+  const formatTick = (amount: number) => (amount < 1 ? String(amount) : formatLarge(amount));
   return { scale, ticks: scale.ticks(count).map((value) => ({ value, text: formatTick(Math.abs(value)) })) };
 }
 
@@ -111,18 +109,15 @@ export interface LegendItem {
 }
 
 export function legend(items: readonly LegendItem[]): Html {
-  const entries = items.map(({ name, paint }) => {
-    const swatch = rectangle(1, 1, 9, 9, paint);
-    return html`<li><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${swatch}</svg> ${name}</li>`;
-  });
+  const entries = items.map(
+    ({ name, paint }) =>
+      html`<li><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${rectangle(1, 1, 9, 9, paint)}</svg> ${name}</li>`,
+  );
   return html`<ul class="legend">${entries}</ul>`;
 }
 
-interface TimeChart extends Pick<PlotOptions, "label" | "unit"> {
-  /** The time that the picture shows. */
-  readonly from: Date;
-  readonly to: Date;
-}
+/** `from` and `to`: the time that the picture shows. */
+type TimeChart = Pick<PlotOptions, "label" | "unit"> & Readonly<Record<"from" | "to", Date>>;
 
 /** A line over the area below it. */
 interface LineChart extends TimeChart {
@@ -147,9 +142,11 @@ export function lineChart({ label, unit, from, to, points, maxStepMs, last }: Li
   const y = amountAxis(scaleLinear([0, highest], UPWARD).nice(steps), steps);
   const gaps = pairs(points, (a, b): Span => [a.at, b.at]).filter(([start, end]) => +end - +start > maxStepMs);
   const parts = group(points, ({ at }) => gaps.filter(([, end]) => +at >= +end).length);
-  const positions = [...parts.values()].map((part) =>
-    thin(part.map(({ at, amount }) => [rounded(x.scale(at)), rounded(y.scale(amount))])),
-  );
+  const positions = [...parts.values()].map((part) => {
+    const all = part.map(({ at, amount }): [number, number] => [rounded(x.scale(at)), rounded(y.scale(amount))]);
+    // The last of several points at one position: thousands of days are not more than the positions of a picture.
+    return all.filter(([left], index) => Math.floor(left) !== Math.floor(all[index + 1]?.[0] ?? -1));
+  });
   const draw = (shape: (part: [number, number][]) => string | null) => positions.map(shape).join("");
   const [start, end] = [points[0], points.at(-1)];
   // A line through a single point has no length, and is a dot as wide as the line.
@@ -165,10 +162,6 @@ const drawMark = (left: number, top: number, text: string) => [
   html`<circle class="solid first" cx="${rounded(left)}" cy="${rounded(top)}" r="3.5"/>`,
   label(left + (left > PLOT.right - 60 ? -2 : -6), Math.max(PLOT.top - 2, top - 8), text, "end"),
 ];
-
-/** Of several points at one position, the last. Thousands of days are not more than the positions of a picture. */
-const thin = (points: readonly [number, number][]) =>
-  points.filter(([x], index) => Math.floor(x) !== Math.floor(points[index + 1]?.[0] ?? -1));
 
 /** A counted time: an hour, a day, a week or a month. */
 export interface TimeStep {
@@ -223,9 +216,8 @@ export function columnChart({ label, unit, from, to, steps, series, describe }: 
     });
   };
   const unknown = steps.filter(({ isKnown }) => !isKnown).map(({ at, end }): Span => [at, end]);
-  const shades: readonly Span[] = [[start, from], ...unknown];
   const zero = line(PLOT.left, y.scale(0), PLOT.right, y.scale(0), "axis");
-  return plot({ label, unit, shades, x, y }, [steps.map(drawStep), zero]);
+  return plot({ label, unit, shades: [[start, from], ...unknown], x, y }, [steps.map(drawStep), zero]);
 }
 
 export interface BarPart {
@@ -238,9 +230,9 @@ export function bar(parts: readonly BarPart[], largest: number): Html {
   const percent = (value: number) => rounded((100 * value) / largest);
   const ends = cumsum(parts, ({ value }) => value);
   const drawn = parts.map(({ value, paint }, index) => {
-    const start = (ends[index] ?? 0) - value;
     if (value === 0) return null;
-    return html`<rect class="${paint}" x="${percent(start)}%" y="1" width="${percent(value)}%" height="13"/>`;
+    const start = percent((ends[index] ?? 0) - value);
+    return html`<rect class="${paint}" x="${start}%" y="1" width="${percent(value)}%" height="13"/>`;
   });
   return html`<svg class="bar" aria-hidden="true">${drawn}</svg>`;
 }

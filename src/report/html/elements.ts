@@ -79,9 +79,8 @@ export function failingList(libraries: readonly ShownFailure[], total: number, r
   const groups = group(libraries, (library) => library.reason ?? library);
   const items = [...groups.values()].map((group) => {
     const [{ lastError = null, reason, alike = group.length } = {}] = group;
-    const error = (text: string | null) => text && errorText(text);
-    if (group.length === 1) return [...group.map(formatOne), error(lastError)];
-    return [html`${formatLibraries(alike)}: ${error(reason ?? "")}`, ...group.map(formatOne)];
+    if (group.length === 1) return [...group.map(formatOne), lastError && errorText(lastError)];
+    return [html`${formatLibraries(alike)}: ${errorText(reason ?? "")}`, ...group.map(formatOne)];
   });
   const left = total - libraries.length;
   return html`${listOf(items)}${left > 0 ? html`<p class="soft">… and ${formatCount(left)} more${rest}.</p>` : null}`;

@@ -77,7 +77,7 @@ export const CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${
  * @param refreshSeconds the browser reloads the page after this many seconds; null: never
  */
 export function formatPage(title: string, body: Html, refreshSeconds: number | null = null): string {
-  const page = html`<!doctype html>
+  return toMarkup(html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -93,6 +93,5 @@ ${refreshSeconds === null ? null : html`<meta http-equiv="refresh" content="${re
 ${body}
 </body>
 </html>
-`;
-  return toMarkup(page);
+`);
 }

@@ -7,10 +7,7 @@ import { OF_OWNERS } from "./facts.ts";
 import { barColumn, formatPercent, MAX_SHOWN_NAME, note, type Section, shortName } from "./section.ts";
 
 /** One owner; null for the sum of all others, which are many and not comparable with one, so they have no bar. */
-interface OwnerRow {
-  readonly owner: string | null;
-  readonly owners: number;
-}
+type OwnerRow<Sum extends string = never> = Readonly<{ owner: string | null } & Record<"owners" | Sum, number>>;
 
 /** The first rows of `ranked`, which has a `place`, and a row with the sums of the others. */
 const byOwner = (sums: readonly string[], ranked: string) => `
@@ -38,9 +35,7 @@ function ownerTable<Row extends OwnerRow>(
 }
 
 /** `ties`: owners with as many bytes, this one included. */
-type StorageRow = OwnerRow & Readonly<Record<"libraries" | "bytes" | "ties", number>>;
-
-export const storageSection: Section<{ storage: StorageRow }> = {
+export const storageSection: Section<{ storage: OwnerRow<"libraries" | "bytes" | "ties"> }> = {
   id: "storage",
   queries: {
     storage: byOwner(
@@ -72,13 +67,11 @@ ${note(
 )}`,
 };
 
-/** `stale`: parents that were edited after their latest result. */
-type ParentsRow = OwnerRow & Readonly<Record<"scenarios" | "parents" | "withoutResults" | "stale", number>>;
-
 const WITHOUT: LegendItem = { name: "without results", paint: "solid second" };
 const WITH: LegendItem = { name: "with results", paint: "hollow first" };
 
-export const parentsSection: Section<{ parents: ParentsRow }> = {
+/** `stale`: parents that were edited after their latest result. */
+export const parentsSection: Section<{ parents: OwnerRow<"scenarios" | "parents" | "withoutResults" | "stale"> }> = {
   id: "parents",
   queries: {
     /** The runs keep the scenario counts by library; parents without results and stale ones must be looked up. */
@@ -185,6 +178,6 @@ ${others.length === 0 ? null : folded}`;
 function nameVersion({ packageName, packageVersion, versionsBehind, newestVersion }: VersionRow): Html {
   const name = foreignText(packageName ?? "(no package)", MAX_SHOWN_NAME);
   const version = foreignText(packageVersion ?? "(no version)", MAX_SHOWN_NAME);
-  const behind = versionsBehind === 0 ? "" : `${plural(versionsBehind ?? 0, "version")} behind ${newestVersion}`;
-  return html`${name} ${version} <small class="nowrap">${versionsBehind === null ? "unknown" : behind}</small>`;
+  const behind = versionsBehind === null ? "unknown" : `${plural(versionsBehind, "version")} behind ${newestVersion}`;
+  return html`${name} ${version} <small class="nowrap">${versionsBehind === 0 ? "" : behind}</small>`;
 }

@@ -18,11 +18,7 @@ interface ChangedLibrary extends LibraryKey, Readonly<Record<(typeof SERIES)[num
 }
 
 /** Libraries that moved from one owner to another in one run. */
-interface Move {
-  readonly oldOwner: string;
-  readonly newOwner: string;
-  readonly libraries: number;
-}
+type Move = { readonly oldOwner: string; readonly newOwner: string; readonly libraries: number };
 
 const MOVES = `
   SELECT run_id, old_owner, new_owner, array_agg(library_name) AS names
@@ -82,9 +78,7 @@ LEFT JOIN (
 ORDER BY at`,
     changed: `
 SELECT owner, library_name AS name, (array_agg(event ORDER BY seen_at DESC) FILTER (WHERE entity = 'library'))[1] AS library,
-  count(*) FILTER (WHERE entity = 'scenario' AND kind = 'added') AS added,
-  count(*) FILTER (WHERE entity = 'scenario' AND kind = 'changed') AS changed,
-  count(*) FILTER (WHERE entity = 'scenario' AND kind = 'removed') AS removed,
+  ${SERIES.map(({ kind }) => `count(*) FILTER (WHERE entity = 'scenario' AND kind = '${kind}') AS ${kind}`)},
   max(seen_at) AS "lastChangedAt", count(*) OVER () AS total
 FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, library_name LIMIT $max_shown`,
     moves: `
@@ -106,7 +100,7 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
       return `${formatLibraries(libraries)} moved from ${shortName(oldOwner)} to ${shortName(newOwner)}`;
     });
     if (until !== "" && at <= changesSince && first === undefined)
-      return `Nothing is known since ${formatMinute(changesSince)}: the copy is complete ${until}`;
+      return `Nothing is known ${since}: the copy is complete ${until}`;
     if (first !== undefined) {
       const totals = totalsOf(changes, SCENARIO_PANEL);
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
@@ -116,17 +110,15 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
   },
   figure({ changes: steps, changed, now, since, changesSince, step }) {
     // Why an earlier part of the time has no changes: the initial load, or a prune.
-    const scope =
-      changesSince > since
-        ? html`The history is complete since ${timeOf(changesSince)}; earlier changes, such as those of the initial load, are not counted.`
-        : null;
+    const begin = html`The history is complete since ${timeOf(changesSince)}; earlier changes, such as those of the initial load, are not counted.`;
+    const scope = changesSince > since ? begin : null;
     // Two partial steps are no course of time; the finding has their numbers.
     const hasCourse = steps.length > 2 && (changed.length > 0 || steps.some(({ isKnown }) => !isKnown));
     if (!hasCourse) return html`${note(scope)}${changedTable(changed)}`;
     const formatStep = STEP_FORMATS[step];
     const panels = PANELS.map((panel) => {
       const { entity, many, series } = panel;
-      const chart = columnChart({
+      return html`<figure>${columnChart({
         label: `Added, changed and removed ${many} by ${step}: ${totalsOf(steps, panel)}`,
         unit: many,
         from: changesSince,
@@ -134,17 +126,15 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
         steps,
         series,
         describe: (start, count) => `${formatStep(start)}: ${plural(count, entity, many)}`,
-      });
-      return html`<figure>${chart}</figure>`;
+      })}</figure>`;
     });
     const columns = PANELS.flatMap(({ many, series }) =>
       series.map(({ kind, key }) => countColumn(`${many} ${kind}`, key)),
     );
-    const nameStep = ({ at, isKnown }: TimeStep) => `${formatStep(at)}${isKnown ? "" : ", unknown"}`;
     return html`${legend(SERIES)}
 <div class="panels">${panels}</div>
 ${note(`By the ${step} (UTC) in which a run of simcat found the change. Pale: ${step === "day" ? "today" : `this ${step}`} so far. Shaded: before this time, or unknown because no run saw everything. `, scope)}
-${numbersTable(steps, [[`${step} (UTC)`, nameStep], ...columns])}
+${numbersTable(steps, [[`${step} (UTC)`, ({ at, isKnown }) => `${formatStep(at)}${isKnown ? "" : ", unknown"}`], ...columns])}
 ${changedTable(changed)}`;
   },
 };

@@ -4,7 +4,7 @@ import { byteUnitFor, formatBytes, formatCount, formatLibraries, plural } from "
 import { DAY_MS } from "../../units.ts";
 import { lineChart } from "../charts.ts";
 import { type Column, formatDay, formatMinute } from "../html/elements.ts";
-import { type Html, html } from "../html/html.ts";
+import { html } from "../html/html.ts";
 import { knownEndOf, OF_OWNERS } from "./facts.ts";
 import { type FactsAnd, note, numbersTable, type Section } from "./section.ts";
 
@@ -17,22 +17,19 @@ const QUANTITIES = [
   { title: "stale libraries", name: "stale", format: formatCount },
 ] as const;
 
-type Quantity = (typeof QUANTITIES)[number];
-
-/** A snapshot or the present. The snapshots of earlier versions have no active and stale libraries. */
-interface Amounts extends Readonly<Record<"libraries" | "bytes" | "parents" | "results", number>> {
+/** A snapshot. Those of earlier versions have no active and stale libraries. */
+interface GrowthRow extends Readonly<Record<"libraries" | "bytes" | "parents" | "results" | "sizesUnread", number>> {
   readonly day: Date;
   readonly active: number | null;
   readonly stale: number | null;
-}
-
-interface GrowthRow extends Amounts {
-  readonly sizesUnread: number;
   /** The content that a run read first after this snapshot, although it was listed when the history began: it was not added. */
   readonly readLater: Readonly<Record<"libraries" | "scenarios" | "bytes", number>>;
   /** Whether all events since then are there. A prune may delete those that tell what was only read later. */
   readonly hasEvents: boolean;
 }
+
+/** Those of a snapshot, or of the present. */
+type Amounts = Pick<GrowthRow, "day" | (typeof QUANTITIES)[number]["name"]>;
 
 type GrowthRows = FactsAnd<{ growth: GrowthRow }>;
 
@@ -87,10 +84,8 @@ FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS
   },
   finding(rows) {
     const [recorded] = rows.growth;
-    if (recorded === undefined)
-      return rows.libraries.libraries === 0
-        ? null
-        : "Growth is not recorded yet: the first good run of each day (UTC) records it";
+    if (recorded === undefined && rows.libraries.libraries === 0) return null;
+    if (recorded === undefined) return "Growth is not recorded yet: the first good run of each day (UTC) records it";
     const [first, second] = rows.growth.filter(({ hasEvents }) => hasEvents);
     if (first === undefined || second === undefined) return `Growth is recorded since ${formatDay(recorded.day)}`;
     const { until } = knownEndOf(rows);
@@ -113,6 +108,22 @@ FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS
     }
     const present: Amounts = { ...facts.libraries, day: knownEndOf(facts).at };
     const all = [...growth, present];
+    const panels = QUANTITIES.map(({ title, name, format }) => {
+      const known = all.flatMap(({ day: at, [name]: amount }) => (amount === null ? [] : [{ at, amount }]));
+      const last = format(known.at(-1)?.amount ?? 0);
+      const largest = max(known, ({ amount }) => amount) ?? 0;
+      const { unit, size } = format === formatBytes ? byteUnitFor(largest) : { unit: null, size: 1 };
+      return html`<figure>${lineChart({
+        label: `${title} by day, from ${formatDay(first.day)}: now ${last}`,
+        unit: unit === null ? title : `${title}, ${unit}`,
+        from: first.day,
+        to: facts.now,
+        points: known.map(({ at, amount }) => ({ at, amount: amount / size })),
+        // A day and a part of a day: from the last snapshot to the present.
+        maxStepMs: 2 * DAY_MS - 1,
+        last,
+      })}</figure>`;
+    });
     // Few enough rows to read or to listen to, for readers who do not see the picture.
     const step = Math.ceil(all.length / 32);
     const rows = all.filter((row, index) => index % step === 0 || row === present);
@@ -122,7 +133,7 @@ FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS
     });
     const dayOf = (row: Amounts) => (row === present ? formatMinute(row.day) : formatDay(row.day));
     const late = first.readLater.libraries;
-    return html`<div class="panels">${QUANTITIES.map((quantity) => panel(quantity, all, facts.now))}</div>
+    return html`<div class="panels">${panels}</div>
 ${note(
   "One snapshot per day (UTC), by the first good run, and the present. Shaded: unknown. Libraries of unknown size are not in the storage.",
   late === 0
@@ -137,23 +148,4 @@ ${numbersTable(rows, [["day (UTC)", dayOf], ...quantities], remark)}`;
 function difference(by: number, one: string, many: string): string | null {
   const word = by < 0 ? "fewer" : "more";
   return by === 0 ? null : plural(Math.abs(by), `${word} ${one}`, `${word} ${many}`);
-}
-
-/** @param days the snapshots and the present */
-function panel({ title, name, format }: Quantity, days: readonly Amounts[], now: Date): Html {
-  const known = days.flatMap(({ day: at, [name]: amount }) => (amount === null ? [] : [{ at, amount }]));
-  const [from, present] = [days[0]?.day ?? now, known.at(-1)?.amount ?? 0];
-  const largest = max(known, ({ amount }) => amount) ?? 0;
-  const { unit, size } = format === formatBytes ? byteUnitFor(largest) : { unit: null, size: 1 };
-  const chart = lineChart({
-    label: `${title} by day, from ${formatDay(from)}: now ${format(present)}`,
-    unit: unit === null ? title : `${title}, ${unit}`,
-    from,
-    to: now,
-    points: known.map(({ at, amount }) => ({ at, amount: amount / size })),
-    // A day and a part of a day: from the last snapshot to the present.
-    maxStepMs: 2 * DAY_MS - 1,
-    last: format(present),
-  });
-  return html`<figure>${chart}</figure>`;
 }
