@@ -7,7 +7,6 @@ import { type HttpContext, openHttpContext } from "./http/http-context.ts";
 import type { HttpOptions } from "./http/http-options.ts";
 import { parseDeferred } from "./http/http-request.ts";
 import { maskReject, toContentError, toListingError } from "./service-errors.ts";
-import type { ByteSource } from "./wire/json-array.ts";
 import { type KeyFilter, readListing } from "./wire/wire-listing.ts";
 import { readMetadata } from "./wire/wire-metadata.ts";
 import { readScenarioList } from "./wire/wire-scenarios.ts";
@@ -124,10 +123,9 @@ function encodeSegment(text: string): string {
   return /^[\w.~-]*$/.test(text) ? text : encodeURIComponent(text).replace(/[!'()*]/g, percentEncode);
 }
 
-/** The request for the listing (specification 4.1), without its parser. */
-function listingRequest({ basePath }: HttpContext) {
-  const path = `${basePath}/libs`;
-  return { operation: "listing", path, resource: path } as const;
+/** The request for the listing (specification 4.1). */
+function listingRequest<T>({ basePath }: HttpContext, parse: GetRequest<T>["parse"]): GetRequest<T> {
+  return { operation: "listing", path: `${basePath}/libs`, resource: `${basePath}/libs`, parse };
 }
 
 async function getListing(
@@ -136,7 +134,7 @@ async function getListing(
   signal: StopSignal,
   isKept?: KeyFilter,
 ): Promise<Listing> {
-  const request = { ...listingRequest(context), parse: (body: ByteSource) => readListing(body, defaultOwner, isKept) };
+  const request = listingRequest(context, (body) => readListing(body, defaultOwner, isKept));
   const answer = await get(context, request, signal);
   if ("failure" in answer) throw toListingError(answer, context);
   const { value, response } = answer;
@@ -170,18 +168,16 @@ const REFUSED_MIDWAY =
  * one check per minute; in between, it returns the last result.
  */
 function createKeyCheck(context: HttpContext): (signal: StopSignal) => Promise<boolean> {
+  const request = listingRequest(context, async () => null);
   let last: { readonly at: number; readonly signal: StopSignal; readonly isRefused: Promise<boolean> } | null = null;
-
-  async function check(signal: StopSignal): Promise<boolean> {
-    const answer = await get(context, { ...listingRequest(context), parse: async () => null }, signal);
-    return "failure" in answer && (answer.failure.status === 401 || answer.failure.status === 403);
-  }
-
   return (signal) => {
     const now = performance.now();
     // An aborted check has no result that others could use.
     if (last === null || last.signal.aborted || now - last.at >= context.confirmEveryMs) {
-      last = { at: now, signal, isRefused: check(signal) };
+      const isRefused = get(context, request, signal).then(
+        (answer) => "failure" in answer && (answer.failure.status === 401 || answer.failure.status === 403),
+      );
+      last = { at: now, signal, isRefused };
     }
     return last.isRefused;
   };

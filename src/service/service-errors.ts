@@ -40,7 +40,8 @@ export function toListingError(failed: FailedGet, context: HttpContext): SimcatE
 /** Advice if the service could not be asked, or may answer another time; null for an answer that cannot be its own. */
 function adviseUnavailable({ failure: { kind, status, hint } }: FailedGet, { baseUrl }: HttpContext): string | null {
   if (hint !== "") return hint;
-  if (kind === "certificate") return OWN_AUTHORITY;
+  if (kind === "certificate")
+    return "nothing was asked of it. If the certificate is of your own authority, name that one in NODE_EXTRA_CA_CERTS";
   if (status === 429) return "the service asks for fewer requests: run again later";
   if (kind === "truncated") return "check whether the service, or a proxy in between, cuts responses short";
   if (kind === "timeout") return `the service is down, slower than SIMCAT_REQUEST_TIMEOUT, or not at ${baseUrl.href}`;
@@ -92,8 +93,8 @@ function formatFailure(failed: FailedGet, context: HttpContext): string {
   const times = why === "attempts" && attempts > 1 ? ` after ${attempts} attempts` : "";
   const proxyVariable = pool.proxyVariable();
   const proxy = proxyVariable === null ? "" : ` through ${proxyVariable}`;
-  const details = [`asked ${origin}${failed.path}${proxy}`, failure.detail].filter((detail) => detail !== "");
-  return `GET ${path} ${summary}${times} (${details.join("; ")})`;
+  const detail = failure.detail && `; ${failure.detail}`;
+  return `GET ${path} ${summary}${times} (asked ${origin}${failed.path}${proxy}${detail})`;
 }
 
 /** 304 answers a condition, which simcat does not send. */
@@ -108,15 +109,11 @@ function formatRedirect({ path, failure: { head } }: FailedGet, { origin, quote 
   return `a redirect to ${quote(URL.canParse(location, from) ? new URL(location, from).host : location)}`;
 }
 
-const OWN_AUTHORITY =
-  "nothing was asked of it. If the certificate is of your own authority, name that one in NODE_EXTRA_CA_CERTS";
-
 function adviseUntrusted({ failure: { kind, head } }: FailedGet, context: HttpContext): string {
   if (kind === "too_large") return "raise SIMCAT_MAX_BODY if the organization is that large";
   const status = head?.status ?? 200;
-  if (isRedirect(status)) {
+  if (isRedirect(status))
     return "it was not followed, so that the key stays here; set SIMCAT_BASE_URL to the service itself";
-  }
   const { baseUrl, basePath } = context;
   const excess = adviseExcessPath(context);
   if (excess !== null) return excess;

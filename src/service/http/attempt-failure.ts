@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { hasErrorCode } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { ProxyFailure } from "./connection-pool.ts";
 
@@ -82,21 +83,8 @@ export class AttemptFailure extends Error {
 
 const CERTIFICATE_CODE =
   /CERT|^CRL_|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$|^ERR_SSL_\w*UNKNOWN_CA/;
-const TIMEOUT_CODES = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
 /** Other codes of undici, Node and TLS that mean a connection or proxy failed. Any other code is a bug in simcat. */
 const NETWORK_CODE = /^(E(?!RR_)[A-Z0-9_]+|ERR_SSL_\w+|ERR_TLS_\w+|UND_ERR_(SOCKET|ABORTED|INFO|PRX_TLS))$/;
-
-/** undici reports these two without a network code. The first is a 407 of a proxy that receives absolute URLs. */
-const PROXY_AUTHENTICATION_MESSAGE = /^Proxy Authentication Required/;
-const NOT_HTTP_MESSAGE = /^Response does not match the HTTP/;
-/** undici's message for a response that begins with 100. undici skips other statuses below 200. */
-const CONTINUE_MESSAGE = "bad response";
-
-/** True if the body ended before its announced length, before its last chunk, or with the connection. */
-function isTruncated(error: Error, code: string, responseStarted: boolean): boolean {
-  if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return true;
-  return responseStarted && (code === "UND_ERR_SOCKET" || error.message.includes("Invalid EOF state"));
-}
 
 function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
@@ -112,21 +100,20 @@ function messageOf(error: Error): string {
   return isOpenSsl ? `TLS: ${error.reason}` : error.message;
 }
 
-function proxyFailure({ variable, host, status, cause, message }: ProxyFailure, quote: Quote): AttemptFailure {
-  const code = cause instanceof Error ? codeOf(cause) : "";
-  const detail = quote(cause instanceof Error ? messageOf(cause) || code : message);
-  const isFinal = status === null ? CERTIFICATE_CODE.test(code) : !isRetryableStatus(status);
+function proxyFailure({ variable, host, reason, message }: ProxyFailure, quote: Quote): AttemptFailure {
+  const isAnswer = typeof reason === "number";
+  const isFinal = isAnswer ? !isRetryableStatus(reason) : CERTIFICATE_CODE.test(codeOf(reason));
   return new AttemptFailure(isFinal ? "proxy_refused" : "network", `failed at the proxy ${host}`, {
-    detail,
+    detail: quote(isAnswer ? message : messageOf(reason) || codeOf(reason)),
     hint: `the service was not asked; check ${variable}`,
   });
 }
 
 /** The failure if the process ran out of file descriptors, in whatever call; null for other errors. */
 function tooManyFiles(error: Error, quote: Quote): AttemptFailure | null {
-  const reason = error instanceof ProxyFailure && error.cause instanceof Error ? error.cause : error;
+  const reason = error instanceof ProxyFailure && typeof error.reason === "object" ? error.reason : error;
   const errors = reason instanceof AggregateError ? reason.errors : [reason];
-  if (!errors.some((each) => each instanceof Error && /^E[MN]FILE$/.test(codeOf(each)))) return null;
+  if (!errors.some((each) => hasErrorCode(each, "EMFILE", "ENFILE"))) return null;
   return new AttemptFailure("too_many_files", "failed: too many open files on this machine", {
     detail: quote(messageOf(reason)),
     hint: "raise the limit (ulimit -n) or lower SIMCAT_CONCURRENCY",
@@ -141,7 +128,8 @@ export function networkFailure(error: Error, responseStarted: boolean, quote: Qu
   const noFiles = tooManyFiles(error, quote);
   if (noFiles !== null) return noFiles;
   if (error instanceof ProxyFailure) return proxyFailure(error, quote);
-  if (PROXY_AUTHENTICATION_MESSAGE.test(error.message)) {
+  // undici reports a 407 of a proxy that receives absolute URLs, and what is not HTTP, without a network code.
+  if (error.message.startsWith("Proxy Authentication Required")) {
     return new AttemptFailure("proxy_refused", "failed at the proxy", {
       detail: "it answered 407",
       hint: "the service was not asked; check HTTP_PROXY",
@@ -156,14 +144,19 @@ export function networkFailure(error: Error, responseStarted: boolean, quote: Qu
   if (code === "UND_ERR_HEADERS_OVERFLOW") {
     return new AttemptFailure("untrusted", "answered with headers over the limit of 16 KiB");
   }
-  if (code === "UND_ERR_SOCKET" && error.message === CONTINUE_MESSAGE) {
+  // undici skips other statuses below 200.
+  if (code === "UND_ERR_SOCKET" && error.message === "bad response") {
     return new AttemptFailure("network", "failed", {
       detail: "the answer began with an unasked 100 Continue",
       hint: "simcat cannot read such an answer: turn that off at the server, or the proxy in front of it",
     });
   }
-  if (isTruncated(error, code, responseStarted)) return new AttemptFailure("truncated", "was cut short", options);
-  if (TIMEOUT_CODES.has(code)) return new AttemptFailure("timeout", "timed out", options);
-  if (!NETWORK_CODE.test(code) && !NOT_HTTP_MESSAGE.test(error.message)) return null;
+  // The body ended before its announced length, before its last chunk, or with the connection.
+  const isCut = responseStarted && (code === "UND_ERR_SOCKET" || error.message.includes("Invalid EOF state"));
+  if (isCut || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH")
+    return new AttemptFailure("truncated", "was cut short", options);
+  if (hasErrorCode(error, "UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"))
+    return new AttemptFailure("timeout", "timed out", options);
+  if (!NETWORK_CODE.test(code) && !error.message.startsWith("Response does not match the HTTP")) return null;
   return new AttemptFailure("network", "failed", options);
 }

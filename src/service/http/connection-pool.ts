@@ -20,16 +20,15 @@ export class ProxyFailure extends Error {
   readonly variable: ProxySetting["variable"];
   /** Without user and password. */
   readonly host: string;
-  /** The status of the proxy's response; null without one. */
-  readonly status: number | null;
+  /** The status of the proxy's response, or the error without one. */
+  readonly reason: number | Error;
 
-  constructor({ variable, url }: ProxySetting, reason: { readonly status: number } | { readonly error: Error }) {
-    const options = "error" in reason ? { cause: reason.error } : {};
-    super("error" in reason ? reason.error.message : `it answered ${reason.status} to CONNECT`, options);
+  constructor({ variable, url }: ProxySetting, reason: number | Error) {
+    super(typeof reason === "number" ? `it answered ${reason} to CONNECT` : reason.message);
     this.name = "ProxyFailure";
     this.variable = variable;
     this.host = new URL(url).host;
-    this.status = "status" in reason ? reason.status : null;
+    this.reason = reason;
   }
 }
 
@@ -111,11 +110,11 @@ function openTunnels(proxy: ProxySetting, origin: URL, options: Pool.Options, on
   pool.connect = async (request: Parameters<typeof connect>[0]) => {
     onProxyUsed();
     const tunnel = await connect(request).catch((thrown) => {
-      throw new ProxyFailure(proxy, { error: toError(thrown) });
+      throw new ProxyFailure(proxy, toError(thrown));
     });
     if (tunnel.statusCode === 200) return tunnel;
     tunnel.socket.on("error", () => {}).destroy();
-    throw new ProxyFailure(proxy, { status: tunnel.statusCode });
+    throw new ProxyFailure(proxy, tunnel.statusCode);
   };
   return pool;
 }
@@ -125,6 +124,6 @@ function connectToProxy(proxy: ProxySetting, connect: buildConnector.connector):
   return (options, done) =>
     connect(options, (...[error, socket]) => {
       if (error === null) done(null, socket);
-      else done(new ProxyFailure(proxy, { error }), null);
+      else done(new ProxyFailure(proxy, error), null);
     });
 }

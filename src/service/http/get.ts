@@ -56,7 +56,7 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
     // The service goes on asking for waits, without a success of any request.
     const throttledSince = () => (mayTolerate && asksToWait(failure) ? limiter.throttledSince() : null);
     const giveUpAt = () => (throttledSince() ?? Number.POSITIVE_INFINITY) + maxThrottledMs;
-    if (decision.kind === "stop") return fail(performance.now() >= giveUpAt() ? "no_success" : decision.why);
+    if (typeof decision === "string") return fail(performance.now() >= giveUpAt() ? "no_success" : decision);
     const { delayMs } = decision;
     onEvent({ kind: "retry", operation, reason: failure.message, delayMs });
     if (!(await waitForRetry(delayMs, giveUpAt, signal))) return fail("no_success");
@@ -83,36 +83,26 @@ export interface RetryHistory {
   readonly toleratesThrottling: boolean;
 }
 
-type RetryDecision =
-  | { readonly kind: "retry"; readonly delayMs: number; readonly counted: boolean }
-  | { readonly kind: "stop"; readonly why: "final" | "attempts" | "asked_too_long" };
-
 function isRetryable({ kind, status }: FailedAttempt): boolean {
   if (status !== null) return isRetryableStatus(status);
   return kind === "network" || kind === "timeout" || kind === "truncated";
 }
 
 /** True if the service asked for a wait: by 429, 503, or Retry-After on another retryable status. */
-function asksToWait(failed: FailedAttempt): boolean {
-  const { status, retryAfterMs } = failed;
-  return status !== null && isRetryable(failed) && (isThrottled(status) || retryAfterMs !== null);
+function asksToWait({ status, retryAfterMs }: FailedAttempt): boolean {
+  return status !== null && isRetryableStatus(status) && (isThrottled(status) || retryAfterMs !== null);
 }
 
-/** `random` is a number from 0 to 1. */
-export function decideRetry(
-  failed: FailedAttempt,
-  history: RetryHistory,
-  policy: RetryPolicy,
-  random: number,
-): RetryDecision {
-  if (!isRetryable(failed)) return { kind: "stop", why: "final" };
+/** Returns the delay of the retry and whether the failed attempt counts, or why there is none. `random` is a number from 0 to 1. */
+export function decideRetry(failed: FailedAttempt, history: RetryHistory, policy: RetryPolicy, random: number) {
+  if (!isRetryable(failed)) return "final";
   const minDelayMs = failed.retryAfterMs ?? 0;
-  if (minDelayMs > policy.maxRetryWaitMs) return { kind: "stop", why: "asked_too_long" };
+  if (minDelayMs > policy.maxRetryWaitMs) return "asked_too_long";
   const counted = !(history.toleratesThrottling && asksToWait(failed));
-  if (counted && history.attemptsUsed >= policy.maxRetries) return { kind: "stop", why: "attempts" };
+  if (counted && history.attemptsUsed >= policy.maxRetries) return "attempts";
   // Full jitter: any delay up to the doubling step, so that clients that failed together do not retry together.
   const backoffMs = random * Math.min(policy.maxBackoffMs, policy.backoffBaseMs * 2 ** history.failures);
-  return { kind: "retry", delayMs: minDelayMs + backoffMs, counted };
+  return { delayMs: minDelayMs + backoffMs, counted };
 }
 
 /** Waits. Resolves with false if it is time to give up, which another request may postpone meanwhile. */

@@ -80,7 +80,11 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     if (chunks[0] === undefined) return null;
     this.#chunks = [];
     this.#bufferedBytes = 0;
-    this.#resume();
+    if (this.#isPaused) {
+      // Set first, because `resume` may deliver bytes that pause it again.
+      this.#isPaused = false;
+      this.#context.pauses.resume(this);
+    }
     return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes);
   }
 
@@ -112,13 +116,6 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     const proxy = this.#controller === null ? pool.proxyVariable() : null;
     const hint = proxy === null ? "" : `the proxy did not connect to the service; check ${proxy}`;
     this.#fail(new AttemptFailure("timeout", "timed out", { detail, hint }));
-  }
-
-  #resume(): void {
-    if (!this.#isPaused) return;
-    // Set first, because `resume` may deliver bytes that pause it again.
-    this.#isPaused = false;
-    this.#context.pauses.resume(this);
   }
 
   #finish(): void {

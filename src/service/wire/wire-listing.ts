@@ -53,21 +53,14 @@ export async function readListing(body: ByteSource, defaultOwner: string | null,
     rejects.push({ key, kind: "listing", ...error, payload: source });
   }
 
-  /** Rejects an entry that may be any stored library. */
-  function rejectUnread(error: ItemError, source: string): void {
-    unread++;
-    if (error.path === "uploadUser" && error.code === "missing_field") ownerless++;
-    reject(null, error, source);
-  }
-
-  function addNew(key: LibraryKey, { lastModified, error }: EntryContent, source: string): void {
-    libraries.add({ key, lastModified, source: error === null ? source : null });
-    if (error !== null) reject(key, error, source);
-  }
-
-  function addRepeated(index: number, { lastModified, error }: EntryContent, source: string): void {
+  function addAddressed(key: LibraryKey, { lastModified, error }: EntryContent, source: string): void {
+    const index = libraries.find(key);
+    if (index === undefined) {
+      libraries.add({ key, lastModified, source: error === null ? source : null });
+      if (error !== null) reject(key, error, source);
+      return;
+    }
     const earlier = libraries.at(index);
-    const { key } = earlier;
     if (error === null && earlier.source !== null && jsonEqual(earlier.source, source)) {
       repeated++;
       return;
@@ -78,33 +71,19 @@ export async function readListing(body: ByteSource, defaultOwner: string | null,
     libraries.replace(index, { key, lastModified: isSameDate ? lastModified : null, source: null });
   }
 
-  function addAddressed(key: LibraryKey, entry: JsonObject, { source, isPlain }: ListItem): void {
-    const unaddressable = findUnaddressable(key);
-    if (unaddressable !== null) {
-      reject(key, unaddressable, source);
-      return;
-    }
-    if (!isKept(key)) {
-      libraries.addElsewhere(key);
-      return;
-    }
-    const content = readEntryContent(entry, source, isPlain);
-    const index = libraries.find(key);
-    if (index === undefined) addNew(key, content, source);
-    else addRepeated(index, content, source);
-  }
-
-  function add(item: ListItem): void {
-    const { source, value: entry } = item;
+  function add({ source, value: entry, isPlain }: ListItem): void {
     check.add(entry);
-    if (!isJsonObject(entry)) {
-      rejectUnread(notAnObject(entry), source);
-      return;
+    const key = isJsonObject(entry) ? readKey(entry, defaultOwner) : notAnObject(entry);
+    if (isJsonObject(entry) && "owner" in key) {
+      const unaddressable = findUnaddressable(key);
+      if (unaddressable !== null) reject(key, unaddressable, source);
+      else if (!isKept(key)) libraries.addElsewhere(key);
+      else addAddressed(key, readEntryContent(entry, source, isPlain), source);
+    } else if ("code" in key) {
+      if (mayBeStored(key)) unread++;
+      if (key.path === "uploadUser" && key.code === "missing_field") ownerless++;
+      reject(null, key, source);
     }
-    const key = readKey(entry, defaultOwner);
-    if ("owner" in key) addAddressed(key, entry, item);
-    else if (mayBeStored(key)) rejectUnread(key, source);
-    else reject(null, key, source);
   }
 
   const splitter = createArraySplitter();
@@ -122,7 +101,7 @@ function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): strin
   return { code: "bad_text", path: field, reason: `${field} holds a NUL or half of a surrogate pair` };
 }
 
-/** Whether an entry whose key has this error may be a stored library. No stored key has an empty part or such a text. */
+/** Whether an entry whose key has this error may be any stored library. No stored key has an empty part or such a text. */
 function mayBeStored({ code }: ItemError): boolean {
   return code !== "unaddressable" && code !== "bad_text";
 }
@@ -138,13 +117,10 @@ function readKey(entry: JsonObject, defaultOwner: string | null): LibraryKey | I
 
 /** Why a key cannot be requested or stored; null for nearly all keys. */
 function findUnaddressable(key: LibraryKey): ItemError | null {
-  for (const [path, part] of [
-    ["uploadUser", key.owner],
-    ["libraryName", key.name],
-  ] as const) {
-    if (part === "." || part === "..") {
-      return { code: "unaddressable", path, reason: `${path} is a dot segment, which no URL keeps` };
-    }
+  const isDots = (part: string) => part === "." || part === "..";
+  if (isDots(key.owner) || isDots(key.name)) {
+    const path = isDots(key.owner) ? "uploadUser" : "libraryName";
+    return { code: "unaddressable", path, reason: `${path} is a dot segment, which no URL keeps` };
   }
   // One UTF-16 code unit takes at most three bytes of UTF-8.
   if ((key.owner.length + key.name.length) * 3 <= MAX_KEY_BYTES) return null;
