@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Option } from "commander";
 import { UsageError } from "../errors.ts";
 import { parseMoment } from "../export/export-state.ts";
-import { type ExportProgress, exportViews, type Manifest } from "../export/export-views.ts";
+import { exportViews, type Manifest } from "../export/export-views.ts";
 import { csvFormat, type ExportFormat, jsonlFormat } from "../export/formats.ts";
 import { formatBytes, formatCount, plural } from "../format.ts";
 import { formatTable } from "../output/table.ts";
@@ -46,8 +46,7 @@ async function exportFiles(context: Context, options: ExportOptions, ...views: s
   const config = loadSettings(context, { service: false, database: true });
   const directory = resolve(options.out);
   const line = createWorkLine(context, config, "export_progress");
-  const onProgress = ({ view, index, count, rows }: ExportProgress) =>
-    line.show(`${view} (${index} of ${count}): ${plural(rows, "row")}`);
+  const onProgress = (view: string, rows: number) => line.show(`${view}: ${plural(rows, "row")}`);
   const manifest = await withDatabase(context, config, "require", async (pool, source) => {
     await assertKnown({ libraries: [], owners }, { listing: null, pool, source }, stop);
     return exportViews(pool, { views, format, directory, asOf, since, owners, version, onProgress }, stop);

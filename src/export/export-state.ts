@@ -34,12 +34,12 @@ function isDay(date: string): boolean {
 /** The state of the copy, and the moments of the filters, as ISO 8601 texts in UTC with microseconds. */
 export interface ExportState {
   /** The time of the transaction. */
-  readonly exportedAt: string;
-  readonly completeAsOf: string | null;
+  readonly exported_at: string;
+  readonly complete_as_of: string | null;
   /** Since when the history and the events are complete. NULL: not known. */
-  readonly historyCompleteSince: string | null;
-  readonly eventsCompleteSince: string | null;
-  readonly asOf: string | null;
+  readonly history_complete_since: string | null;
+  readonly events_complete_since: string | null;
+  readonly as_of: string | null;
   readonly since: string | null;
 }
 
@@ -50,25 +50,24 @@ const resolve = (iso: string, agoMs: string) =>
   isoTime(`coalesce(${iso}::timestamptz, now() - ${agoMs}::float8 * interval '1 millisecond')`);
 
 const SELECT_STATE = `
-SELECT ${isoTime("now()")} AS "exportedAt", ${isoTime("complete_as_of")} AS "completeAsOf",
-  ${isoTime("history_complete_since")} AS "historyCompleteSince",
-  ${isoTime("events_complete_since")} AS "eventsCompleteSince",
-  ${resolve("$1", "$2")} AS "asOf", ${resolve("$3", "$4")} AS since
+SELECT ${isoTime("now()")} AS exported_at,
+  ${["complete_as_of", "history_complete_since", "events_complete_since"].map((name) => `${isoTime(name)} AS ${name}`)},
+  ${resolve("$1", "$2")} AS as_of, ${resolve("$3", "$4")} AS since
 FROM simcat_report.data_complete_as_of`;
 
 /** @throws UsageError for a moment in the future or before the history */
 export async function readExportState(connection: Connection, asOfMoment: Moment | null, sinceMoment: Moment | null) {
   const values = [asOfMoment?.iso, asOfMoment?.agoMs, sinceMoment?.iso, sinceMoment?.agoMs];
   const state = oneRow(await connection.query<ExportState>(SELECT_STATE, values));
-  const { asOf, since, exportedAt, historyCompleteSince } = state;
+  const { as_of, since, exported_at, history_complete_since: complete } = state;
   // The texts have one length, so they sort like their times.
-  for (const [option, time] of [["--as-of", asOf] as const, ["--since", since] as const])
-    if (time !== null && time > exportedAt)
-      throw new UsageError(`${option} ${time} is in the future: by the database's clock it is ${exportedAt}`);
-  if (asOf === null || (historyCompleteSince !== null && asOf >= historyCompleteSince)) return state;
+  for (const [option, time] of [["--as-of", as_of] as const, ["--since", since] as const])
+    if (time !== null && time > exported_at)
+      throw new UsageError(`${option} ${time} is in the future: by the database's clock it is ${exported_at}`);
+  if (as_of === null || (complete !== null && as_of >= complete)) return state;
   const [begin, hint] =
-    historyCompleteSince === null
+    complete === null
       ? ["no run has seen everything yet", "export without --as-of what is stored now"]
-      : [`the history is complete since ${historyCompleteSince}`, "choose that moment or a later one"];
-  throw new UsageError(`--as-of ${asOf} is too early: ${begin}`, { hint });
+      : [`the history is complete since ${complete}`, "choose that moment or a later one"];
+  throw new UsageError(`--as-of ${as_of} is too early: ${begin}`, { hint });
 }

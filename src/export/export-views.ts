@@ -15,15 +15,8 @@ export interface ExportRequest {
   readonly since: Moment | null;
   readonly owners: readonly string[];
   readonly version: string;
-  readonly onProgress: (progress: ExportProgress) => void;
-}
-
-/** The view that is being written: the `index`-th of `count`, with this many rows so far. */
-export interface ExportProgress {
-  readonly view: string;
-  readonly index: number;
-  readonly count: number;
-  readonly rows: number;
+  /** The view that is being written, such as `libraries (1 of 3)`, and the number of its rows so far. */
+  readonly onProgress: (view: string, rows: number) => void;
 }
 
 /** The description of an export: the content of `manifest.json`. */
@@ -67,33 +60,28 @@ async function writeViews(connection: Connection, request: ExportRequest, files:
   // A lock of a view includes the tables under it, with the rights of the view's owner.
   await connection.query(`LOCK TABLE ${locked.join(", ")} IN ACCESS SHARE MODE`);
   const state = await readExportState(connection, request.asOf, request.since);
-  const { asOf, since } = state;
-  const facts = {
-    simcat_version: version,
-    exported_at: state.exportedAt,
-    complete_as_of: state.completeAsOf,
-    history_complete_since: state.historyCompleteSince,
-  };
+  const { as_of, since, events_complete_since: _, ...stored } = state;
+  const facts = { simcat_version: version, ...stored };
   const ownersJson = owners.length === 0 ? null : JSON.stringify(owners);
   const views = [];
   for (const [at, one] of planned.entries()) {
     const { name: view, comment } = one.view;
-    const stamp = { ...facts, view, as_of: asOf, since, owners: ownersJson };
+    const stamp = { ...facts, view, as_of, since, owners: ownersJson };
     const file = `${view}.${format.extension}`;
-    const select = toSelect(one, { asOf, since, owners }, format.times);
+    const select = toSelect(one, { as_of, since, owners }, format.times);
     let rows = 0;
     const bytes = await files.write(file, async (write) => {
       const encoder = format.createEncoder({ columns: one.columns, stamp, version, write });
       await streamRows<string[]>(connection, select, (row) => {
         encoder.add(row);
         rows += 1;
-        if (rows % ROWS_PER_PROGRESS === 0) onProgress({ view, index: at + 1, count: planned.length, rows });
+        if (rows % ROWS_PER_PROGRESS === 0) onProgress(`${view} (${at + 1} of ${planned.length})`, rows);
       });
       encoder.end();
     });
     views.push({ view, file, rows, bytes, comment, columns: one.columns });
   }
-  const filters = { as_of: asOf, since, owners };
+  const filters = { as_of, since, owners };
   const warnings = findCutShort(planned, state);
   const manifest = { ...facts, format: format.extension, safe_csv: format.isSafe, filters, warnings, views };
   await files.write("manifest.json", async (write) => write(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));

@@ -49,22 +49,22 @@ interface SinceFilter {
   /** The time by which `--since` filters rows: when simcat stored or saw what the row describes. */
   readonly column: string;
   /** For a view that lacks earlier rows: the column of data_complete_as_of that says since when it is complete. */
-  readonly complete?: "historyCompleteSince" | "eventsCompleteSince";
+  readonly complete?: "history_complete_since" | "events_complete_since";
 }
 
 /** The views to which `--since` applies. */
 const SINCE: Readonly<Record<string, SinceFilter>> = {
-  activity: { column: "seen_at", complete: "historyCompleteSince" },
-  changes: { column: "changed_at", complete: "historyCompleteSince" },
+  activity: { column: "seen_at", complete: "history_complete_since" },
+  changes: { column: "changed_at", complete: "history_complete_since" },
   daily_libraries: { column: "day" },
   daily_owners: { column: "day" },
-  events: { column: "seen_at", complete: "eventsCompleteSince" },
+  events: { column: "seen_at", complete: "events_complete_since" },
   libraries: { column: "changed_at" },
-  library_versions: { column: "valid_from", complete: "historyCompleteSince" },
+  library_versions: { column: "valid_from", complete: "history_complete_since" },
   prune_history: { column: "pruned_at" },
-  removed: { column: "removed_at", complete: "historyCompleteSince" },
+  removed: { column: "removed_at", complete: "history_complete_since" },
   run_history: { column: "started_at" },
-  scenario_versions: { column: "valid_from", complete: "historyCompleteSince" },
+  scenario_versions: { column: "valid_from", complete: "history_complete_since" },
   scenarios: { column: "changed_at" },
 };
 
@@ -133,28 +133,23 @@ export const toExportColumns = (columns: readonly ViewColumn[]): ExportColumn[] 
 /** The query whose rows are exported, with values as the server prints them. No owner: of all. */
 export function toSelect(
   { view, columns }: PlannedView,
-  { asOf, since, owners }: Pick<ExportState, "asOf" | "since"> & { readonly owners: readonly string[] },
+  { as_of, since, owners }: Pick<ExportState, "as_of" | "since"> & { readonly owners: readonly string[] },
   times: TimeNotation,
 ) {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const source = asOf === null ? view.name : `${view.name}_as_of`;
-  const from = `simcat_report.${quoteIdentifier(source)}${asOf === null ? "" : `(${bind(asOf)}::timestamptz)`}`;
-  const conditions = [
-    ...(since === null ? [] : [toCondition(view, bind(since))]),
-    ...(owners.length === 0 ? [] : [`owner = ANY (${bind(owners)}::text[])`]),
-  ];
+  const source = as_of === null ? view.name : `${view.name}_as_of`;
+  const from = `simcat_report.${quoteIdentifier(source)}${as_of === null ? "" : `(${bind(as_of)}::timestamptz)`}`;
+  const conditions = ["true"];
+  const column = SINCE[view.name]?.column;
+  const moment = since === null ? null : `${bind(since)}::timestamptz`;
+  // A day is exported if any of it is since that moment.
+  if (moment !== null)
+    conditions.push(`${column} >= ${column === "day" ? `(${moment} AT TIME ZONE 'UTC')::date` : moment}`);
+  if (owners.length > 0) conditions.push(`owner = ANY (${bind(owners)}::text[])`);
   const items = columns.map((column) => toSelectItem(column, times)).join(", ");
-  const text = `SELECT ${items} FROM ${from} WHERE ${["true", ...conditions].join(" AND ")}`;
+  const text = `SELECT ${items} FROM ${from} WHERE ${conditions.join(" AND ")}`;
   return { text, values, rowMode: "array" as const, types: { getTypeParser: () => (text: string) => text } };
-}
-
-/** A day is exported if any of it is since that moment. */
-function toCondition({ name }: KnownView, since: string): string {
-  const column = SINCE[name]?.column;
-  return column === "day"
-    ? `${column} >= (${since}::timestamptz AT TIME ZONE 'UTC')::date`
-    : `${column} >= ${since}::timestamptz`;
 }
 
 function toSelectItem({ name, type }: ExportColumn, times: TimeNotation): string {
