@@ -19,16 +19,13 @@ export function parseMoment(option: string, text: string): Moment {
   const agoMs = parseDuration(text);
   if (agoMs !== null && agoMs <= CENTURY_MS) return { agoMs };
   const [, date = "", hour, zone] = SHAPE.exec(text) ?? [];
-  if (isDay(date)) return { iso: hour === undefined || zone !== undefined ? text : `${text}Z` };
+  // JavaScript reads a day that no month has as one of the next month, and has the year 0.
+  const day = new Date(`${date}T00:00Z`);
+  const isDay = !date.startsWith("0000") && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
+  if (isDay) return { iso: hour === undefined || zone !== undefined ? text : `${text}Z` };
   throw new UsageError(`${option} ${JSON.stringify(text)} is not a moment`, {
     hint: "write it as 2026-07-01, 2026-07-01T12:00:00Z, or 7d for seven days ago",
   });
-}
-
-/** False for a day that no month has, which JavaScript reads as one of the next month, and for the year 0. */
-function isDay(date: string): boolean {
-  const parsed = new Date(`${date}T00:00Z`);
-  return !date.startsWith("0000") && !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(date);
 }
 
 /** The state of the copy, and the moments of the filters, as ISO 8601 texts in UTC with microseconds. */

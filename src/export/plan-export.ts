@@ -34,9 +34,7 @@ type PlannedView = ReturnType<typeof planExport>[number];
 /** The types of exported columns. */
 export type ExportType = (typeof EXPORT_TYPES)[number];
 
-export interface ExportColumn extends ViewColumn {
-  readonly type: ExportType;
-}
+export type ExportColumn = ReturnType<typeof toExportColumns>[number];
 
 /** How times are read: as ISO 8601 texts in UTC, or as whole microseconds and days since 1970. */
 export type TimeNotation = "iso" | "epoch";
@@ -125,7 +123,7 @@ const NUMBER_TYPES = ["bigint", "integer", "double precision", "numeric"] as con
 const EXPORT_TYPES = [...NUMBER_TYPES, "text", "boolean", "timestamptz", "date", "jsonb"] as const;
 
 /** The columns of an export of a view. Types that no file format has become text. An interval has its seconds in another column. */
-export const toExportColumns = (columns: readonly ViewColumn[]): ExportColumn[] =>
+export const toExportColumns = (columns: readonly ViewColumn[]) =>
   columns
     .filter(({ type }) => type !== "interval")
     .map((column) => ({ ...column, type: EXPORT_TYPES.find((type) => type === column.type) ?? "text" }));
