@@ -84,7 +84,7 @@ export async function postMessage(url: string, message: object, environment: Env
     "x-simcat-signature": `sha256=${createHmac("sha256", url).update(body).digest("hex")}`,
   };
   const limits = { concurrency: ATTEMPTS, requestTimeoutMs: ATTEMPT_MS };
-  const { dispatcher } = openConnectionPool({ origin: target.origin, environment, ...limits });
+  const { dispatcher } = openConnectionPool({ baseUrl: target, environment, ...limits });
   const post = { method: "POST", headers, body, dispatcher } as const;
   try {
     for (let attempt = 1; ; attempt++) {

@@ -74,8 +74,6 @@ function nearestExisting(directory: string): string {
   return existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-const RETRY_LOCK_MS = 50;
-
 /**
  * Runs `work` while no other process of this machine works in the directory. The lock is a listening local socket, which the
  * system closes when its owner dies, so it is never stale. Only macOS keeps a file.
@@ -84,7 +82,7 @@ export async function withLock<T>(stateDir: string, work: () => Promise<T>, sign
   const prefix = { linux: "\0", win32: "\\\\.\\pipe\\" }[process.platform as string] ?? `${tmpdir()}/`;
   const path = `${prefix}simcat-${await readLockName(stateDir)}`;
   let lock = await tryToListen(path);
-  for (; lock === null; lock = await tryToListen(path)) await sleep(RETRY_LOCK_MS, signal);
+  for (; lock === null; lock = await tryToListen(path)) await sleep(50, signal);
   try {
     return await work();
   } finally {

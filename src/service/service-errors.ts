@@ -53,34 +53,27 @@ function adviseUnavailable({ failure: { kind, status, hint } }: FailedGet, { bas
 export function toContentError(failed: FailedGet, context: HttpContext): ContentError | SourceUnavailableError {
   const runError = toRunError(failed, context);
   const code = contentErrorCode(failed);
-  const { kind, hint } = failed.failure;
+  const { kind, hint, retryAfterMs } = failed.failure;
   const endsRun = failed.why === "no_success" || code === "throttled" || kind === "too_many_files";
   if (runError !== null && endsRun) return runError;
   const message = runError?.message ?? formatFailure(failed, context);
-  const { retryAfterMs } = failed.failure;
   return new ContentError(code, hint === "" ? message : `${message}; ${hint}`, { retryAfterMs });
 }
 
 /** The error of a GET after which no other request of the run can be expected to succeed; null for other failures. */
 function toRunError(failed: FailedGet, context: HttpContext): SourceUnavailableError | null {
-  const { failure, why } = failed;
+  const { kind, hint, retryAfterMs } = failed.failure;
   const summary = formatFailure(failed, context);
-  if (why === "no_success") {
-    const duration = formatLimit(context.maxThrottledMs);
-    const advice = "no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower";
-    return new SourceUnavailableError(summary, {
-      hint: `for ${duration} the service has asked to wait, and ${advice}`,
-      retryAfterMs: failure.retryAfterMs,
-    });
+  if (failed.why === "no_success") {
+    const asked = `for ${formatLimit(context.maxThrottledMs)} the service has asked to wait`;
+    const advice = `${asked}, and no request has succeeded since; run again later, or set SIMCAT_MAX_RPS lower`;
+    return new SourceUnavailableError(summary, { hint: advice, retryAfterMs });
   }
-  if (failure.kind === "too_many_files") return new SourceUnavailableError(summary, { hint: failure.hint });
-  if (why !== "asked_too_long" || failure.retryAfterMs === null) return null;
-  const wait = formatLimit(failure.retryAfterMs);
-  const limit = formatLimit(context.maxRetryWaitMs);
-  return new SourceUnavailableError(
-    `${summary} and asked to wait ${wait}, longer than SIMCAT_MAX_RETRY_WAIT (${limit})`,
-    { hint: "run again later", retryAfterMs: failure.retryAfterMs },
-  );
+  if (kind === "too_many_files") return new SourceUnavailableError(summary, { hint });
+  if (failed.why !== "asked_too_long" || retryAfterMs === null) return null;
+  const limit = `longer than SIMCAT_MAX_RETRY_WAIT (${formatLimit(context.maxRetryWaitMs)})`;
+  const message = `${summary} and asked to wait ${formatLimit(retryAfterMs)}, ${limit}`;
+  return new SourceUnavailableError(message, { hint: "run again later", retryAfterMs });
 }
 
 /** `GET /libs answered 503 after 5 attempts (asked https://…/libs; it said "…")` */

@@ -3,9 +3,7 @@ import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "u
 import { ConfigurationError, toError } from "../../errors.ts";
 import type { HttpOptions } from "./http-options.ts";
 
-interface ConnectionPoolOptions extends Pick<HttpOptions, "concurrency" | "requestTimeoutMs" | "environment"> {
-  readonly origin: string;
-}
+type ConnectionPoolOptions = Pick<HttpOptions, "baseUrl" | "concurrency" | "requestTimeoutMs" | "environment">;
 
 /** How long an idle connection is kept. A server that closes it earlier costs a retry. */
 const KEEP_ALIVE_MS = 2_000;
@@ -13,6 +11,8 @@ const KEEP_ALIVE_MS = 2_000;
 interface ProxySetting {
   readonly variable: "HTTPS_PROXY" | "HTTP_PROXY";
   readonly url: string;
+  /** A request has used it. */
+  isUsed: boolean;
 }
 
 /** The proxy could not be reached or did not open the tunnel, so the service received no request. */
@@ -44,12 +44,12 @@ function loadProxySetting(protocol: string, environment: HttpOptions["environmen
   const url = value.includes("://") ? value : `http://${value}`;
   // The message does not quote the value, which may contain a password.
   if (!URL.canParse(url)) throw new ConfigurationError(`${variable} is not a valid proxy URL`);
-  return { variable, url };
+  return { variable, url, isUsed: false };
 }
 
 /** Opens the connections to the service, directly or through a proxy. */
 export function openConnectionPool(options: ConnectionPoolOptions) {
-  const { origin, concurrency, requestTimeoutMs, environment } = options;
+  const { baseUrl, concurrency, requestTimeoutMs, environment } = options;
   const poolSettings = {
     connections: concurrency,
     pipelining: 1,
@@ -63,12 +63,8 @@ export function openConnectionPool(options: ConnectionPoolOptions) {
   };
   // Optimizing undici's parser, which is WebAssembly, takes 34 MB and 0.1 s of a run without news (docs/decisions/0030-no-webassembly-optimizer.md).
   setFlagsFromString("--liftoff-only");
-  let usedVariable: ProxySetting["variable"] | null = null;
 
   function openProxyAgent(proxy: ProxySetting): Dispatcher {
-    const onProxyUsed = () => {
-      usedVariable = proxy.variable;
-    };
     return new EnvHttpProxyAgent({
       httpProxy: proxy.url,
       httpsProxy: proxy.url,
@@ -81,16 +77,16 @@ export function openConnectionPool(options: ConnectionPoolOptions) {
         if (connect === undefined || new URL(poolOrigin).href !== new URL(proxy.url).href) {
           return new Pool(poolOrigin, { ...more, ...poolSettings });
         }
-        onProxyUsed();
+        proxy.isUsed = true;
         return new Pool(poolOrigin, { ...more, ...poolSettings, connect: connectToProxy(proxy, connect) });
       },
       // Without this time limit, a proxy that accepts and never responds would hold its connection for five minutes.
       clientFactory: (proxyOrigin: URL, more: object) =>
-        openTunnels(proxy, proxyOrigin, { ...more, headersTimeout: requestTimeoutMs }, onProxyUsed),
+        openTunnels(proxy, proxyOrigin, { ...more, headersTimeout: requestTimeoutMs }),
     });
   }
 
-  const { protocol, hostname } = new URL(origin);
+  const { origin, protocol, hostname } = baseUrl;
   const proxy = loadProxySetting(protocol, environment);
   const dispatcher: Dispatcher =
     proxy === null || bypassesProxy(hostname)
@@ -99,16 +95,16 @@ export function openConnectionPool(options: ConnectionPoolOptions) {
   return {
     dispatcher,
     /** The variable that names the proxy, once a request uses it; null without a proxy. */
-    proxyVariable: () => usedVariable,
+    proxyVariable: () => (proxy?.isUsed ? proxy.variable : null),
   };
 }
 
 /** The connections to a proxy through which undici's ProxyAgent opens its tunnels. */
-function openTunnels(proxy: ProxySetting, origin: URL, options: Pool.Options, onProxyUsed: () => void): Pool {
+function openTunnels(proxy: ProxySetting, origin: URL, options: Pool.Options): Pool {
   const pool = new Pool(origin, options);
   const connect = pool.connect.bind(pool);
   pool.connect = async (request: Parameters<typeof connect>[0]) => {
-    onProxyUsed();
+    proxy.isUsed = true;
     const tunnel = await connect(request).catch((thrown) => {
       throw new ProxyFailure(proxy, toError(thrown));
     });

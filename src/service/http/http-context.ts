@@ -10,15 +10,14 @@ export type HttpContext = ReturnType<typeof openHttpContext>;
 export function openHttpContext({ timing, onEvent = () => {}, ...options }: HttpOptions) {
   const settings = { ...HTTP_TIMING, ...timing, ...options };
   const { baseUrl, apiKey, version, mask } = settings;
-  const { origin } = baseUrl;
-  const pool = openConnectionPool({ ...settings, origin });
+  const pool = openConnectionPool(settings);
   const limiter = createLimiter({ ...settings, onEvent });
   const pauses = new SocketPauses();
   return {
     ...settings,
     onEvent,
     pool,
-    origin,
+    origin: baseUrl.origin,
     /** The path of the base URL without a trailing slash, so that `/v1` and `/v1/` are the same. */
     basePath: baseUrl.pathname.replace(/\/+$/, ""),
     /** Names and values in turn. */

@@ -110,14 +110,6 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
 
   readonly #onAbort = () => this.#fail(this.#signal.reason);
 
-  #expire(): void {
-    const { pool, requestTimeoutMs } = this.#context;
-    const detail = `no complete answer within ${formatLimit(requestTimeoutMs)}`;
-    const proxy = this.#controller === null ? pool.proxyVariable() : null;
-    const hint = proxy === null ? "" : `the proxy did not connect to the service; check ${proxy}`;
-    this.#fail(new AttemptFailure("timeout", "timed out", { detail, hint }));
-  }
-
   #finish(): void {
     if (this.#isPaused) this.#context.pauses.release(this);
     this.#signal.removeEventListener("abort", this.#onAbort);
@@ -130,7 +122,12 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
       this.#waitingSince = performance.now();
       this.#resolve = resolve;
       const expire = () => {
-        if (this.#resolve === resolve) this.#expire();
+        if (this.#resolve !== resolve) return;
+        const { pool, requestTimeoutMs } = this.#context;
+        const detail = `no complete answer within ${formatLimit(requestTimeoutMs)}`;
+        const proxy = this.#controller === null ? pool.proxyVariable() : null;
+        const hint = proxy === null ? "" : `the proxy did not connect to the service; check ${proxy}`;
+        this.#fail(new AttemptFailure("timeout", "timed out", { detail, hint }));
       };
       // A busy process runs a late timer before it reads bytes that arrived long ago: read the sockets once more.
       this.#timer = startTimer(() => setImmediate(expire), this.#remainingMs);

@@ -23,11 +23,8 @@ type PausedTarget = Pick<RequestTarget, "resource" | "hasWaited">;
 const PAUSE_WINDOW_MS = 30_000;
 
 /** Decides when requests may be sent: in order, a limited number at once, evenly spaced, and none during a pause. */
-export function createLimiter({
-  concurrency,
-  maxRps,
-  onEvent,
-}: Pick<HttpOptions, "concurrency" | "maxRps" | "onEvent">) {
+export function createLimiter(options: Pick<HttpOptions, "concurrency" | "maxRps" | "onEvent">) {
+  const { concurrency, maxRps, onEvent } = options;
   const adaptive = createAdaptiveConcurrency(concurrency);
   const pacer = createPacer(maxRps);
   const queue = new Set<() => void>();
@@ -39,17 +36,6 @@ export function createLimiter({
   let successes = 0;
   let throttledSince: number | null = null;
 
-  /** Timers have whole milliseconds and may fire early: wait for the last fraction in turns of the event loop. */
-  function admitAfter(ms: number): void {
-    if (ms >= 1) {
-      const timer = startTimer(admit, Math.floor(ms));
-      cancelTimer = () => clearTimeout(timer);
-    } else {
-      const immediate = setImmediate(admit);
-      cancelTimer = () => clearImmediate(immediate);
-    }
-  }
-
   function admit(): void {
     cancelTimer();
     while (inFlight < adaptive.limit()) {
@@ -59,7 +45,14 @@ export function createLimiter({
       const opensAt = Math.max(pausedUntil, lastStart + pacer.spacing());
       if (opensAt > now) {
         if (opensAt > pausedUntil) onEvent?.({ kind: "paced", delayMs: opensAt - now });
-        admitAfter(opensAt - now);
+        // Timers have whole milliseconds and may fire early: wait for the last fraction in turns of the event loop.
+        if (opensAt - now >= 1) {
+          const timer = startTimer(admit, Math.floor(opensAt - now));
+          cancelTimer = () => clearTimeout(timer);
+        } else {
+          const immediate = setImmediate(admit);
+          cancelTimer = () => clearImmediate(immediate);
+        }
         return;
       }
       queue.delete(next);
@@ -67,23 +60,6 @@ export function createLimiter({
       lastStart = now;
       next();
     }
-  }
-
-  function enqueue(signal: StopSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const onAbort = () => {
-        queue.delete(start);
-        reject(signal.reason);
-      };
-      const start = () => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      };
-      signal.addEventListener("abort", onAbort);
-      queue.add(start);
-      admit();
-    });
   }
 
   const resourcePauseMs = ({ resource, hasWaited = false }: PausedTarget) =>
@@ -100,14 +76,6 @@ export function createLimiter({
     return !failedBefore && others.length > 0;
   }
 
-  /** A shorter pause does not shorten a longer one. */
-  function pauseAll(until: number): void {
-    if (until <= pausedUntil) return;
-    pausedUntil = until;
-    adaptive.slowStart();
-    pacer.onPause();
-  }
-
   return {
     /**
      * Resolves when this request may be sent; `release` must follow. A paused resource waits outside of the
@@ -115,7 +83,20 @@ export function createLimiter({
      */
     async acquire(target: PausedTarget, signal: StopSignal): Promise<void> {
       for (let ms = resourcePauseMs(target); ms > 0; ms = resourcePauseMs(target)) await sleep(ms, signal);
-      return enqueue(signal);
+      signal.throwIfAborted();
+      return new Promise((resolve, reject) => {
+        const onAbort = () => {
+          queue.delete(start);
+          reject(signal.reason);
+        };
+        const start = () => {
+          signal.removeEventListener("abort", onAbort);
+          resolve();
+        };
+        signal.addEventListener("abort", onAbort);
+        queue.add(start);
+        admit();
+      });
     },
     release(): void {
       inFlight--;
@@ -133,11 +114,8 @@ export function createLimiter({
      * Adapts the limits to a response by which the service asked for a wait, and starts its pause. `waitMs` is the Retry-After;
      * null if there is none that simcat will wait for. Returns true if all requests pause.
      */
-    onThrottled(
-      target: RequestTarget,
-      { status, sentAt }: Pick<ResponseHead, "status" | "sentAt">,
-      waitMs: number | null,
-    ): boolean {
+    onThrottled(target: RequestTarget, head: Pick<ResponseHead, "status" | "sentAt">, waitMs: number | null): boolean {
+      const { status, sentAt } = head;
       const now = performance.now();
       throttledSince ??= now;
       const othersAsked = waitMs !== null && pauseResource(target, waitMs, now);
@@ -147,7 +125,11 @@ export function createLimiter({
         if (!isResourceOnly) pacer.onThrottled(sentAt, now, status);
       }
       if (waitMs === null || isResourceOnly) return false;
-      pauseAll(now + waitMs);
+      // A shorter pause does not shorten a longer one.
+      if (now + waitMs <= pausedUntil) return true;
+      pausedUntil = now + waitMs;
+      adaptive.slowStart();
+      pacer.onPause();
       return true;
     },
     /** Number of successful requests since the limiter was created. */

@@ -49,12 +49,10 @@ const LINK_PARAMETER = /;\s*([^\s=;,"]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s;,]*))?
 export function hasNextPage(link: string): boolean {
   if (link === "") return false;
   const parameters = link.replace(/<[^>]*>/g, "<>");
-  for (const [, name = "", value = ""] of parameters.matchAll(LINK_PARAMETER)) {
-    if (name.toLowerCase() !== "rel") continue;
+  return [...parameters.matchAll(LINK_PARAMETER)].some(([, name = "", value = ""]) => {
     const relations = value.replace(/["']/g, "").toLowerCase().split(/\s+/);
-    if (relations.includes("next")) return true;
-  }
-  return false;
+    return name.toLowerCase() === "rel" && relations.includes("next");
+  });
 }
 
 /** Milliseconds since the epoch; null if the text is not of the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). */
@@ -139,9 +137,15 @@ async function* decodeBody(body: EncodedBody, layers: number): AsyncGenerator<Bu
     yield first;
     for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) yield bytes;
   };
-  let decoded: AsyncGenerator<Buffer> = all();
-  for (let layer = 0; layer < layers; layer++) decoded = gunzipStream(decoded);
-  yield* decoded;
+  let decoded: Readable = Readable.from(all());
+  // The last decoder throws the errors of all.
+  for (let layer = 0; layer < layers; layer++)
+    decoded = pipeline(decoded, createGunzip({ chunkSize: 64 * 1024 }), () => {});
+  try {
+    for await (const chunk of decoded) yield chunk;
+  } catch (error) {
+    throw asBodyFailure(error);
+  }
 }
 
 /** The first words of an error's body, for the message; empty if it has none or they cannot be read. */
@@ -158,7 +162,6 @@ export async function quoteBody({ headers }: ResponseHead, body: EncodedBody, qu
 
 /** Each layer multiplies the cost of a decompression bomb. */
 const MAX_LAYERS = 3;
-const CHUNK_BYTES = 64 * 1024;
 /** A longer body is decoded as a stream, so that its limit is checked before it is in memory. */
 const MAX_WHOLE_BYTES = 1 << 20;
 
@@ -207,21 +210,6 @@ function gunzipWhole(bytes: Buffer, layers: number): Buffer | null {
     return decoded;
   } catch (error) {
     if (hasErrorCode(error, "ERR_BUFFER_TOO_LARGE")) return null;
-    throw asBodyFailure(error);
-  }
-}
-
-/**
- * Decompresses a body while it arrives.
- * @throws AttemptFailure
- */
-async function* gunzipStream(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
-  // The decoder below throws the errors of both sides.
-  pipeline(Readable.from(source), decoder, () => {});
-  try {
-    for await (const chunk of decoder) yield chunk;
-  } catch (error) {
     throw asBodyFailure(error);
   }
 }

@@ -73,11 +73,6 @@ export interface ListItem {
 /** Enough to describe a response by. */
 const SNIFF_BYTES = 4096;
 
-function notAList(head: string): InvalidResponse {
-  const advice = PLACEHOLDER_FIELD.test(head) ? `: ${MOCK_ADVICE}` : "";
-  return new InvalidResponse(`${describeResponse(head)} where a list belongs${advice}`);
-}
-
 /**
  * Guesses the index after the object that begins at `from`, assuming a list of objects without white space between them;
  * -1 if there is no guess. `text` has one character per byte.
@@ -161,7 +156,11 @@ export function createArraySplitter() {
     if (phase === "start") {
       start = text.search(NOT_SPACE);
       if (start === -1) return items;
-      if (bytes[start] !== OPEN_LIST) throw notAList(bytes.toString("utf8", start, start + SNIFF_BYTES));
+      if (bytes[start] !== OPEN_LIST) {
+        const head = bytes.toString("utf8", start, start + SNIFF_BYTES);
+        const advice = PLACEHOLDER_FIELD.test(head) ? `: ${MOCK_ADVICE}` : "";
+        throw new InvalidResponse(`${describeResponse(head)} where a list belongs${advice}`);
+      }
       phase = "inside";
       start++;
     }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField, type Reject } from "../../model.ts";
+import { type LibraryKey, METADATA_FIELDS, type Metadata, type MetadataField } from "../../model.ts";
 import {
   EXCERPT_BYTES,
   findWrongField,
@@ -29,8 +29,10 @@ export async function readMetadata(body: ByteSource, key: LibraryKey) {
     if (size > MAX_ITEM_BYTES) batches = [Buffer.concat(batches, EXCERPT_BYTES)];
   }
   const bytes = batches.length === 1 && batches[0] !== undefined ? batches[0] : Buffer.concat(batches);
-  if (size > MAX_ITEM_BYTES) return { bytes, ...rejectTooLarge(key, bytes) };
-  return { bytes, ...parseMetadata(key, bytes) };
+  if (size <= MAX_ITEM_BYTES) return { bytes, ...parseMetadata(key, bytes) };
+  const source = bytes.toString("utf8").trimStart();
+  if (!source.startsWith("{")) throw notMetadata(source);
+  return { bytes, ...rejectMetadata(key, TOO_LARGE, source) };
 }
 
 const FIELD_NAMES = Object.keys(METADATA_FIELDS) as readonly MetadataField[];
@@ -61,15 +63,8 @@ export function parseMetadata(key: LibraryKey, bytes: Buffer) {
   return { metadata: metadata as unknown as Metadata, rejects: [] };
 }
 
-function rejectTooLarge(key: LibraryKey, beginning: Buffer) {
-  const source = beginning.toString("utf8").trimStart();
-  if (!source.startsWith("{")) throw notMetadata(source);
-  return rejectMetadata(key, TOO_LARGE, source);
-}
-
 function rejectMetadata(key: LibraryKey, error: ItemError, payload: string) {
-  const reject: Reject = { key, kind: "metadata", ...error, payload };
-  return { metadata: null, rejects: [reject] };
+  return { metadata: null, rejects: [{ key, kind: "metadata" as const, ...error, payload }] };
 }
 
 function parseBody(bytes: Buffer, text: string): unknown {

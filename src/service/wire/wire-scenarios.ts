@@ -140,20 +140,16 @@ function readScenario(object: JsonObject, source: string, isPlain: boolean): Sce
   const mayBeRounded = !isPlain && mayLoseDigits(source);
   const unstorable = findUnstorable(source, object, isPlain);
   const id = readInteger(object, "scenarioId", source, mayBeRounded);
-  if (isItemError(id)) return { id: null, error: unstorable ?? id };
+  if (typeof id === "object") return { id: null, error: unstorable ?? id };
   if (unstorable !== null) return { id, error: unstorable };
   const parent = object.parentId ?? null;
   const parentId = parent === null ? null : readInteger(object, "parentId", source, mayBeRounded);
-  if (isItemError(parentId)) return { id, error: parentId };
+  if (parentId !== null && typeof parentId === "object") return { id, error: parentId };
   const error = findWrongField(object, SCENARIO_FIELDS);
   if (error !== null) return { id, error };
   const sent: Partial<FieldValues<typeof SCENARIO_FIELDS>> = object;
   const { scenarioName: name = null, isResult = null, lastModified = null, description = null } = sent;
   return { id, parentId, name, isResult, lastModified, description, source };
-}
-
-function isItemError(value: ScenarioId | ItemError | null): value is ItemError {
-  return typeof value === "object" && value !== null;
 }
 
 /**
