@@ -29,8 +29,7 @@ export function badgeOf(status: RunStatus): StatusBadge {
 
 /** The shape with its center at a position of an enclosing SVG. */
 export function shapeAt(variant: Variant, x: number, y: number, size: number): Html {
-  const place = `translate(${x - size / 2} ${y - size / 2}) scale(${size / 10})`;
-  return html`<path class="state-${variant}" transform="${place}" d="${SHAPES[variant]}"/>`;
+  return html`<path class="state-${variant}" transform="translate(${x - size / 2} ${y - size / 2}) scale(${size / 10})" d="${SHAPES[variant]}"/>`;
 }
 
 /** The shape and the label, for a line of text. */

@@ -102,7 +102,7 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     if (until !== "" && at <= changesSince && first === undefined)
       return `Nothing is known ${since}: the copy is complete ${until}`;
     if (first !== undefined) {
-      const totals = totalsOf(changes, SCENARIO_PANEL);
+      const totals = totalsOf(changes, SCENARIO_PANEL.series);
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
       return [`${formatLibraries(first.total)} changed ${time}`, scenarios, ...moved].join("; ");
     }
@@ -116,10 +116,9 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     const hasCourse = steps.length > 2 && (changed.length > 0 || steps.some(({ isKnown }) => !isKnown));
     if (!hasCourse) return html`${note(scope)}${changedTable(changed)}`;
     const formatStep = STEP_FORMATS[step];
-    const panels = PANELS.map((panel) => {
-      const { entity, many, series } = panel;
+    const panels = PANELS.map(({ entity, many, series }) => {
       return html`<figure>${columnChart({
-        label: `Added, changed and removed ${many} by ${step}: ${totalsOf(steps, panel)}`,
+        label: `Added, changed and removed ${many} by ${step}: ${totalsOf(steps, series)}`,
         unit: many,
         from: changesSince,
         to: now,
@@ -140,7 +139,7 @@ ${changedTable(changed)}`;
 };
 
 /** `3 added, 1 removed`. Zeros are left out. */
-function totalsOf(steps: readonly TimeStep[], { series }: ReturnType<typeof panelOf>): string {
+function totalsOf(steps: readonly TimeStep[], series: ReturnType<typeof panelOf>["series"]): string {
   const totals = series.map(({ kind, key }) => ({ kind, count: sum(steps, ({ counts }) => counts[key] ?? 0) }));
   return totals.flatMap(({ kind, count }) => (count > 0 ? `${formatCount(count)} ${kind}` : [])).join(", ");
 }

@@ -131,7 +131,6 @@ FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS
     const quantities = QUANTITIES.map(({ title, name, format }): Column<Amounts> => {
       return [title, ({ [name]: amount }) => (amount === null ? "" : format(amount)), "number"];
     });
-    const dayOf = (row: Amounts) => (row === present ? formatMinute(row.day) : formatDay(row.day));
     const late = first.readLater.libraries;
     return html`<div class="panels">${panels}</div>
 ${note(
@@ -140,7 +139,7 @@ ${note(
     ? null
     : ` ${plural(late, "library was", "libraries were")} listed from the start and first read after ${formatDay(first.day)}: not counted as new.`,
 )}
-${numbersTable(rows, [["day (UTC)", dayOf], ...quantities], remark)}`;
+${numbersTable(rows, [["day (UTC)", (row) => (row === present ? formatMinute(row.day) : formatDay(row.day))], ...quantities], remark)}`;
   },
 };
 
