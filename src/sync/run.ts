@@ -68,7 +68,8 @@ async function startRun(
 ): Promise<StartedRun> {
   if (earlier !== null) await deleteRun(connection, earlier.id);
   const now = clock.now();
-  const unfinished = request.restart ? null : await readUnfinishedBackfill(connection, request.selection);
+  const mayContinue = request.kind === "backfill" && !request.restart;
+  const unfinished = mayContinue ? await readUnfinishedBackfill(connection, request.selection) : null;
   // One that began later than now began by a clock that has been set back since.
   const isYoung = unfinished !== null && unfinished <= now && now - unfinished < settings.fullEveryMs;
   const backfillSince = request.kind === "sync" ? null : isYoung ? unfinished : now;
