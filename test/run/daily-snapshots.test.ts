@@ -16,12 +16,19 @@ async function organization(libraries: readonly MockLibrary[]) {
   const made = await fixture(libraries, { clock: () => serviceTime });
   const { database, call } = made;
   const setDatabaseClock = await movableClock(database);
+  const setClock = async (moment: string) => {
+    serviceTime = new Date(moment);
+    await setDatabaseClock(moment);
+  };
   return {
     ...made,
     setDatabaseClock,
-    setClock: async (moment: string) => {
-      serviceTime = new Date(moment);
-      await setDatabaseClock(moment);
+    setClock,
+    /** A run at this time, which ends with this code. */
+    runAt: async (moment: string, command: string, exit = 0) => {
+      await setClock(moment);
+      const { code, stdout } = await call(command.split(" "));
+      expect(code, stdout).toBe(exit);
     },
     /** Runs a sync that ends with 0; returns its warnings. */
     warnings: async () => {
@@ -44,43 +51,38 @@ const fire = library("alice", "Fire", { scenarios: [1, scenario(2, { parentId: 1
 const water = library("bob", "Water", { scenarios: [1], fileSize: "unknown" });
 
 test("only the first good run to end on a UTC day takes its snapshot, whatever zone the sessions have", async () => {
-  const { database, service, call, setClock, days, daily } = await organization([fire, water]);
+  const { database, service, days, daily, runAt } = await organization([fire, water]);
   await database.query(
     "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''Pacific/Kiritimati''', current_database()); END $$",
   );
-  await setClock("2026-03-01T23:40:00Z");
-  expect((await call(["backfill"])).code).toBe(0);
+  await runAt("2026-03-01T23:40:00Z", "backfill");
   expect(await days()).toEqual(["2026-03-01"]);
   expect(await daily("Fire")).toEqual(["2026-03-01 t 3 1 2 245760 4.3.6"]);
   expect(await daily("Water")).toEqual(["2026-03-01 t 1 1 0 4.3.6"]);
 
-  await setClock("2026-03-02T00:20:00Z");
-  expect((await call(["sync"])).code).toBe(0);
+  await runAt("2026-03-02T00:20:00Z", "sync");
   expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
   const snapshots = async () =>
     (await rowVersions(database.query)).filter((row) => /^(snapshot|library|owner)_days /.test(row));
   const before = await snapshots();
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [] });
-  await setClock("2026-03-02T23:00:00Z");
-  expect((await call(["sync", "--allow-removals"])).code).toBe(0);
+  await runAt("2026-03-02T23:00:00Z", "sync --allow-removals");
   expect(await snapshots()).toEqual(before);
   const taken = "SELECT run_id, taken_at IS NOT NULL FROM simcat.snapshot_days ORDER BY day";
   expect(await database.lines(taken)).toEqual(["1 true", "2 true"]);
 });
 
 test("a library that was listed when the history began is loaded, not added, whenever it is read (fault 209)", async () => {
-  const { database, service, call, setClock, daily } = await organization([fire, water]);
-  await setClock("2026-03-01T08:00:00Z");
+  const { database, service, daily, runAt } = await organization([fire, water]);
   service.always({ owner: "bob", library: "Water" }, status(404));
-  expect((await call(["backfill"])).code).toBe(2);
+  await runAt("2026-03-01T08:00:00Z", "backfill", 2);
   expect(await daily("Water")).toEqual(["2026-03-01 f"]);
   const owner = "SELECT libraries, not_stored, active, run_id FROM simcat_report.daily_owners WHERE owner = 'bob'";
   expect(await database.lines(owner)).toEqual(["0 1 0 1"]);
 
   service.script([]);
   service.put(library("bob", "Wood", { scenarios: [1, 2] }));
-  await setClock("2026-03-03T08:00:00Z");
-  expect((await call(["backfill", "--restart"])).code).toBe(0);
+  await runAt("2026-03-03T08:00:00Z", "backfill --restart");
   const counts = (view: string, time: string) =>
     database.lines(
       `SELECT library_name, kind, count(*) FROM simcat_report.${view} WHERE ${time} > '2026-03-02Z' GROUP BY 1, 2 ORDER BY 1`,
@@ -92,43 +94,37 @@ test("a library that was listed when the history began is loaded, not added, whe
 });
 
 test("a scenario that was a reject when the history began is loaded, not added, when it can be stored (fault 209)", async () => {
-  const { database, service, call, setClock } = await organization([fire, water]);
-  await setClock("2026-03-01T08:00:00Z");
+  const { database, service, runAt } = await organization([fire, water]);
   service.always({ operation: "scenarios", owner: "alice" }, { kind: "alterItem", index: 1, set: { scenarioName: 7 } });
-  expect((await call(["backfill"])).code).toBe(2);
-  await setClock("2026-03-02T08:00:00Z");
+  await runAt("2026-03-01T08:00:00Z", "backfill", 2);
   service.script([]);
-  expect((await call(["sync"])).code).toBe(0);
+  await runAt("2026-03-02T08:00:00Z", "sync");
   for (const view of ["events", "activity"]) {
     const kinds = `SELECT kind, count(*) FROM simcat_report.${view} WHERE seen_at > '2026-03-02Z' GROUP BY kind`;
     expect(await database.lines(kinds), view).toEqual(["loaded 1"]);
   }
 
-  await setClock("2026-03-03T08:00:00Z");
   service.change("alice", "Fire", {
     lastModified: "2026-03-03 at 7:30 AM",
     scenarios: [1, 2, 3, 4].map((id) => scenario(id)),
   });
-  expect((await call(["sync"])).code).toBe(0);
+  await runAt("2026-03-03T08:00:00Z", "sync");
   const sums = "SELECT sum(library_change), sum(scenario_change) FROM simcat_report.events WHERE owner = 'alice'";
   expect(await database.lines(sums)).toEqual(["1 4"]);
   expect(await database.lines("SELECT scenario_id FROM simcat.events WHERE kind = 'added'")).toEqual(["4"]);
 });
 
 test("what was stored after a snapshot by a clock that was hours ahead is counted after it (fault 259)", async () => {
-  const { service, call, setClock, setDatabaseClock } = await organization([fire, water]);
+  const { service, call, runAt, setClock, setDatabaseClock } = await organization([fire, water]);
   await setClock("2026-03-02T06:00:00Z");
   await setDatabaseClock("2026-03-02T14:00:00Z");
   service.always({ owner: "bob", library: "Water" }, status(404));
   expect((await call(["backfill"])).code).toBe(2);
-  await setClock("2026-03-02T08:00:00Z");
   service.script([]);
-  expect((await call(["sync"])).code).toBe(0);
+  await runAt("2026-03-02T08:00:00Z", "sync");
   service.put(library("bob", "Wood"));
-  await setClock("2026-03-02T09:00:00Z");
-  expect((await call(["sync"])).code).toBe(0);
-  await setClock("2026-03-03T09:00:00Z");
-  expect((await call(["sync"])).code).toBe(0);
+  await runAt("2026-03-02T09:00:00Z", "sync");
+  await runAt("2026-03-03T09:00:00Z", "sync");
 
   const { stdout } = await call(["report", "--json", "--out", join(temporaryDirectory(), "report.html")]);
   expect(JSON.parse(stdout).findings.growth).toBe("1 more library since 2 Mar 2026, and as many scenarios");
@@ -151,9 +147,8 @@ test.each([
 });
 
 test("runs with selectors and runs that fail take no snapshot; partial and held ones do", async () => {
-  const { service, call, setClock, days } = await organization([fire, water]);
-  await setClock("2026-03-01T08:00:00Z");
-  expect((await call(["sync", "--owner", "bob"])).code).toBe(0);
+  const { service, runAt, call, days } = await organization([fire, water]);
+  await runAt("2026-03-01T08:00:00Z", "sync --owner bob");
   service.once({ operation: "listing" }, status(401));
   expect((await call(["sync"])).code).toBe(77);
   expect(await days()).toEqual([]);
@@ -164,8 +159,7 @@ test("runs with selectors and runs that fail take no snapshot; partial and held 
 
   service.script([]);
   service.remove("alice", "Fire");
-  await setClock("2026-03-02T08:00:00Z");
-  expect((await call(["sync"])).code).toBe(3);
+  await runAt("2026-03-02T08:00:00Z", "sync", 3);
   expect(await days()).toEqual(["2026-03-01", "2026-03-02"]);
 });
 
@@ -184,11 +178,10 @@ test("a snapshot that fails leaves only a warning, and the next good run takes i
 });
 
 test("a date that was past only to a clock that was ahead is no last work once the clock is confirmed (fault 386)", async () => {
-  const { database, service, call, warnings, setClock, setDatabaseClock } = await organization([fire]);
+  const { database, service, call, warnings, runAt, setClock, setDatabaseClock } = await organization([fire]);
   const lastWork = () =>
     database.lines("SELECT last_work_at::date::text, last_work_scenario_id FROM simcat_report.libraries");
-  await setClock("2026-03-02T08:00:00Z");
-  await call(["sync"]);
+  await runAt("2026-03-02T08:00:00Z", "sync");
   await setDatabaseClock("2126-04-11T08:00:00Z");
   const planned = scenario(4, { lastModified: "2126-04-10 at 8:30 AM" });
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [...fire.scenarios, planned] });
@@ -203,7 +196,7 @@ test("a date that was past only to a clock that was ahead is no last work once t
 });
 
 test("snapshots, versions and events of a clock that was ahead are corrected once it is confirmed (faults 136, 207)", async () => {
-  const { database, service, call, warnings, setClock, setDatabaseClock, days, daily } = await organization([
+  const { database, service, call, warnings, runAt, setClock, setDatabaseClock, days, daily } = await organization([
     fire,
     water,
   ]);
@@ -211,8 +204,7 @@ test("snapshots, versions and events of a clock that was ahead are corrected onc
     database.lines(
       "SELECT what, count(*) FROM simcat_report.data_quality WHERE problem = 'future_version' GROUP BY 1 ORDER BY 1",
     );
-  await setClock("2026-03-02T08:00:00Z");
-  await call(["sync"]);
+  await runAt("2026-03-02T08:00:00Z", "sync");
   await setDatabaseClock("2126-04-11T08:00:00Z");
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
   service.put(library("bob", "Wood", { scenarios: [1, 2] }));
@@ -249,12 +241,10 @@ test("snapshots, versions and events of a clock that was ahead are corrected onc
 });
 
 test("a prune under a clock that was ahead hides no history once the clock is confirmed (fault 207)", async () => {
-  const { database, service, call, warnings, setClock, setDatabaseClock } = await organization([fire, water]);
-  await setClock("2026-03-02T08:00:00Z");
-  await call(["sync"]);
+  const { database, service, call, warnings, runAt, setClock, setDatabaseClock } = await organization([fire, water]);
+  await runAt("2026-03-02T08:00:00Z", "sync");
   service.change("alice", "Fire", { lastModified: "2026-03-02 at 8:30 AM", scenarios: [scenario(1), scenario(4)] });
-  await setClock("2026-03-03T08:00:00Z");
-  await call(["sync"]);
+  await runAt("2026-03-03T08:00:00Z", "sync");
   await setDatabaseClock("2126-04-11T08:00:00Z");
   expect((await call(["prune", "--older-than", "30d"])).code).toBe(0);
 
@@ -274,9 +264,8 @@ test.each([
   { case: "is another one", sent: { date: "Fri, 06 Mar 2026 08:00:00 GMT" }, others: [] },
   { case: "is from a cache", sent: { age: "60" }, others: [{ code: "listing_cached" }] },
 ])("snapshots of days to come stay if the service's time $case: the clock may be behind", async ({ sent, others }) => {
-  const { service, call, warnings, setClock, days } = await organization([fire]);
-  await setClock("2026-03-05T08:00:00Z");
-  await call(["sync"]);
+  const { service, warnings, runAt, setClock, days } = await organization([fire]);
+  await runAt("2026-03-05T08:00:00Z", "sync");
   service.always({ operation: "listing" }, headers(sent));
   await setClock("2026-03-03T08:00:00Z");
 
@@ -289,11 +278,10 @@ test.each([
 });
 
 test("the statements of the operator's manual remove the snapshots of days to come", async () => {
-  const { database, service, call, warnings, setClock, days, daily } = await organization([fire]);
+  const { database, service, warnings, runAt, setClock, days, daily } = await organization([fire]);
   service.always({ operation: "listing" }, headers({ date: null }));
   for (const day of ["2026-03-02", "2030-01-01"]) {
-    await setClock(`${day}T08:00:00Z`);
-    await call(["sync"]);
+    await runAt(`${day}T08:00:00Z`, "sync");
   }
   await setClock("2026-03-03T08:00:00Z");
   const manual = readFileSync("docs/operations.md", "utf8");
@@ -305,9 +293,8 @@ test("the statements of the operator's manual remove the snapshots of days to co
 });
 
 test("a clock that is set back over midnight by less than an hour keeps the snapshot of the next day", async () => {
-  const { call, warnings, setClock, days } = await organization([fire]);
-  await setClock("2026-03-02T00:10:00Z");
-  await call(["sync"]);
+  const { warnings, runAt, setClock, days } = await organization([fire]);
+  await runAt("2026-03-02T00:10:00Z", "sync");
   await setClock("2026-03-01T23:40:00Z");
   expect(await warnings()).toEqual([]);
   expect(await days()).toEqual(["2026-03-02"]);
@@ -315,7 +302,7 @@ test("a clock that is set back over midnight by less than an hour keeps the snap
 
 test("a library that fails or whose removal is held claims nothing of the time of a clock that was ahead (fault 207)", async () => {
   const gone = Array.from({ length: 8 }, (_, at) => library("carol", `Gone ${at}`, { scenarios: [1] }));
-  const { database, service, call, setClock, setDatabaseClock } = await organization([fire, water, ...gone]);
+  const { database, service, runAt, call, setDatabaseClock } = await organization([fire, water, ...gone]);
   const freshness = (name: string) =>
     database.query(
       `SELECT complete_as_of, last_listed_at, last_read_at, failures FROM simcat_report.library_freshness WHERE library_name = $1`,
@@ -325,8 +312,7 @@ test("a library that fails or whose removal is held claims nothing of the time o
     database.query("SELECT complete_as_of, libraries_behind::int FROM simcat_report.data_complete_as_of");
   const between = (from: string, to: string) =>
     expect.toSatisfy((at: Date) => at >= new Date(from) && at < new Date(to), `between ${from} and ${to}`);
-  await setClock("2026-03-02T08:00:00Z");
-  await call(["sync"]);
+  await runAt("2026-03-02T08:00:00Z", "sync");
   const second = between("2026-03-02T08:00:00Z", "2026-03-02T08:10:00Z");
   await setDatabaseClock("2126-04-11T08:00:00Z");
   for (const { name } of gone) service.remove("carol", name);
@@ -335,8 +321,7 @@ test("a library that fails or whose removal is held claims nothing of the time o
   service.script([{ match: { library: "Fire" }, times: "always", action: { kind: "status", status: 500 } }]);
 
   for (const day of ["2026-03-03", "2026-03-04"]) {
-    await setClock(`${day}T08:00:00Z`);
-    expect((await call(["sync"])).code).toBe(3);
+    await runAt(`${day}T08:00:00Z`, "sync", 3);
   }
 
   const last = between("2026-03-04T08:00:00Z", "2026-03-04T08:10:00Z");
