@@ -33,14 +33,8 @@ test("the notes of a release are the section of its version", async () => {
 });
 
 type Permissions = Readonly<Record<string, string>>;
-interface Job {
-  readonly permissions?: Permissions;
-  readonly steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: Record<string, unknown> }[];
-}
-interface Workflow {
-  readonly permissions: Permissions;
-  readonly jobs: Readonly<Record<string, Job>>;
-}
+type Step = { uses?: string; run?: string; with?: Record<string, unknown> };
+type Workflow = { permissions: Permissions; jobs: Record<string, { permissions?: Permissions; steps: Step[] }> };
 
 const workflowFiles = readdirSync(".github/workflows").map((name) => `.github/workflows/${name}`);
 const workflowOf = (file: string): Workflow => parse(readFileSync(file, "utf8"));

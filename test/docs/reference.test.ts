@@ -20,12 +20,6 @@ interface Relation {
   readonly columns: readonly Column[];
 }
 
-interface Routine {
-  readonly name: string;
-  readonly parameters: string;
-  readonly comment: string;
-}
-
 const readRelations = (schema: string) =>
   database().query<Relation>(
     `SELECT c.relname AS name, coalesce(obj_description(c.oid, 'pg_class'), '') AS comment,
@@ -40,7 +34,7 @@ const readRelations = (schema: string) =>
   );
 
 const readRoutines = () =>
-  database().query<Routine>(
+  database().query<Record<"name" | "parameters" | "comment", string>>(
     `SELECT proname AS name, pg_get_function_identity_arguments(oid) AS parameters, obj_description(oid, 'pg_proc') AS comment
      FROM pg_proc WHERE pronamespace = 'simcat_report'::regnamespace ORDER BY proname`,
   );

@@ -3,12 +3,10 @@ import { pipeline } from "node:stream/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
+import type { Manifest } from "../../src/export/export-views.ts";
 
 /** A column as the manifest describes it. */
-export interface FileColumn {
-  readonly name: string;
-  readonly type: string;
-}
+export type FileColumn = Manifest["views"][number]["columns"][number];
 
 type Cell = string | null;
 

@@ -105,18 +105,13 @@ function answerReader(): (bytes: Buffer) => string[] {
   return (bytes) => messages(bytes).map(({ type }) => type);
 }
 
-interface Message {
-  readonly type: string;
-  readonly body: Buffer;
-}
-
 /** A client's first message has no type byte. */
-function messageReader(startsUntyped: boolean): (bytes: Buffer) => Message[] {
+function messageReader(startsUntyped: boolean) {
   let held = Buffer.alloc(0);
   let typed = !startsUntyped;
-  return (bytes) => {
+  return (bytes: Buffer) => {
     held = Buffer.concat([held, bytes]);
-    const found: Message[] = [];
+    const found: { type: string; body: Buffer }[] = [];
     for (;;) {
       const head = typed ? 1 : 0;
       if (held.length < head + 4) return found;

@@ -3,22 +3,16 @@ import { expect, onTestFinished, vi } from "vitest";
 import type { Query } from "../process/service-rows.ts";
 import type { TestDatabase } from "../support/database.ts";
 
-export interface Session {
-  readonly pid: number;
-  readonly state: string;
-  readonly query: string;
-}
-
 /** simcat's sessions in this database that match the condition on `pg_stat_activity`. */
-export function sessionsWhere(query: Query, condition: string): Promise<Session[]> {
-  return query<Session>(
+export function sessionsWhere(query: Query, condition: string) {
+  return query<{ pid: number; state: string; query: string }>(
     `SELECT pid, state, query FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'simcat' AND (${condition})`,
   );
 }
 
 /** Waits until there is such a session. */
-export async function untilSession(query: Query, condition: string): Promise<Session> {
+export function untilSession(query: Query, condition: string) {
   return vi.waitFor(
     async () => {
       const [session] = await sessionsWhere(query, condition);

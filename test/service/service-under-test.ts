@@ -90,17 +90,12 @@ export function open(url: URL, options: Partial<ServiceOptions> = {}): Service &
   return Object.assign(service, { events });
 }
 
-export interface CollectingSink extends ScenarioSink {
-  readonly scenarios: Map<ScenarioId, Scenario>;
-}
+export type CollectingSink = ReturnType<typeof collect>;
 
-export function collect(): CollectingSink {
+export function collect() {
   const scenarios = new Map<ScenarioId, Scenario>();
-  return {
-    scenarios,
-    async restart() {
-      scenarios.clear();
-    },
+  const sink: ScenarioSink = {
+    restart: async () => scenarios.clear(),
     async add(more) {
       for (const scenario of more) scenarios.set(scenario.id, scenario);
     },
@@ -111,6 +106,7 @@ export function collect(): CollectingSink {
     },
     finish: async () => ({ kind: "memory", scenarios: [...scenarios.values()], count: scenarios.size }),
   };
+  return { ...sink, scenarios };
 }
 
 export const never = new AbortController().signal;

@@ -6,22 +6,11 @@ import { parse } from "yaml";
 import { HOSTILE_OWNER, useAnalystsDatabase } from "./analysts-database.ts";
 import { FOLDER } from "./describe-columns.ts";
 
-/** A test in dbt's YAML: its name, or its name with arguments. `.ci/check-dbt` runs the others. */
-interface Column {
-  readonly name: string;
-  readonly data_type?: string;
-  readonly data_tests?: readonly (string | object)[];
-}
-
 interface Described {
   readonly name: string;
-  readonly columns: readonly Column[];
+  /** A test in dbt's YAML: its name, or its name with arguments. `.ci/check-dbt` runs the others. */
+  readonly columns: readonly { name: string; data_type?: string; data_tests?: readonly (string | object)[] }[];
   readonly metrics?: readonly { readonly name: string; readonly expr: string }[];
-}
-
-interface Properties {
-  readonly sources?: readonly { readonly schema: string; readonly tables: readonly Described[] }[];
-  readonly models?: readonly Described[];
 }
 
 const MODELS = join(FOLDER, "models");
@@ -30,13 +19,13 @@ const read = (extension: string) =>
   files
     .filter((path) => path.endsWith(extension))
     .map((path) => ({ name: basename(path, extension), text: readFileSync(join(MODELS, path), "utf8") }));
-const properties = read(".yml").map(({ text }) => parse(text) as Properties);
+const properties = read(".yml").map(({ text }) => parse(text));
 const macros = [
   ...readFileSync(join(FOLDER, "macros/keys.sql"), "utf8").matchAll(/\{% macro (\w+)\(\) %\}(.*?)\{% endmacro %\}/g),
 ];
 const models = read(".sql");
-const sources = properties.flatMap(({ sources = [] }) => sources);
-const described = properties.flatMap(({ models = [] }) => models);
+const sources: { schema: string; tables: Described[] }[] = properties.flatMap(({ sources = [] }) => sources);
+const described: Described[] = properties.flatMap(({ models = [] }) => models);
 const SCHEMA = "analysis_of_the_test";
 
 /** Creates the models as views in a separate schema, as dbt would. */
