@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { countPrunable, type PrunedRows, pruneUnderLease } from "../../src/db/prune.ts";
 import { readRemovalNumbers } from "../../src/db/read/removal-numbers.ts";
@@ -293,10 +294,8 @@ describe("the command", () => {
       return code === 0 ? { age, rows } : { code, stderr };
     };
 
-    expect(await prune(null)).toEqual({
-      code: 64,
-      stderr: expect.stringContaining("give --older-than 365d, or set SIMCAT_KEEP_HISTORY"),
-    });
+    const stderr = expect.stringContaining("give --older-than 365d, or set SIMCAT_KEEP_HISTORY");
+    expect(await prune(null)).toEqual({ code: 64, stderr });
     expect(await prune("1h")).toEqual({ code: 78, stderr: expect.stringContaining("SIMCAT_KEEP_HISTORY") });
     expect(await prune("24h", "--dry-run")).toEqual({ age: "1d", rows: 1 });
     expect(await prune("24h", "--older-than", "3650d")).toEqual({ age: "3650d", rows: 0 });
@@ -372,13 +371,10 @@ function insertVersion(database: TestDatabase, library_name: string, valid_to: s
   return addRows(database, table, [{ ...PAST, library_name, scenario_id, valid_from, valid_to }]);
 }
 
-async function insertReject({ query }: TestDatabase, name: string | null, resolvedAt: string | null) {
-  await query(
-    `INSERT INTO simcat.rejects
-       (run_id, owner, library_name, kind, code, path, reason, payload, fingerprint, first_seen_at, last_seen_at, resolved_at)
-     VALUES (1, $1, $2, 'scenario', 'wrong_type', '', '', '', gen_random_uuid(), '2020-01-01Z', '2020-01-01Z', $3)`,
-    [name === null ? null : "o", name, resolvedAt],
-  );
+function insertReject(database: TestDatabase, library_name: string | null, resolved_at: string | null) {
+  const owner = library_name === null ? null : "o";
+  const id = randomInt(2 ** 31);
+  return addRows(database, "rejects", [{ ...PAST, id, fingerprint: String(id), owner, library_name, resolved_at }]);
 }
 
 /** The number of rows of each table that is not empty. */

@@ -410,12 +410,10 @@ test("libraries that moved to another owner change no answer but that of moved-l
 
 test("of equal libraries that come and go in one run, each is in one move at most (fault 353)", async () => {
   const move = async (run: number, ...events: readonly string[]) => {
-    for (const [kind, owner, library] of events.map((event) => event.split(" ")))
-      await database().query(
-        `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
-         VALUES ($1, $2, $3, $4, $5, 0, 0, 0)`,
-        [ago(2), run, kind, owner, library],
-      );
+    const rows = events.map((event) => event.split(" "));
+    const seen = { seen_at: ago(2), run_id: run };
+    const full = rows.map(([kind, owner, library_name]) => ({ ...seen, kind, owner, library_name }));
+    await addRows(database(), "events", full);
     const lines = (sql: string) => database().lines(`${sql} WHERE run_id = ${run}`);
     const pairs = await lines("SELECT old_owner, new_owner, library_name FROM simcat_report.library_moves");
     const [net] = await lines(

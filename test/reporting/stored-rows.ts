@@ -14,19 +14,15 @@ const COUNTS = [
   ...["rejects", "requests", "retries", "bytes", "silent_changes"],
 ];
 
-/** Default values of a row of each table; a version is valid from the first of January. */
+const LIBRARY = { owner: "ann", first_seen_at: day(1), run_id: 1 };
+const SCENARIO = { ...LIBRARY, library_name: "forest", raw: {} };
+
+/** Default values of a row of each table. */
 const DEFAULTS: Readonly<Record<string, Row>> = {
-  libraries: { owner: "ann", first_seen_at: day(1), changed_at: day(1), run_id: 1 },
-  scenarios: { owner: "ann", library_name: "forest", raw: {}, first_seen_at: day(1), changed_at: day(1), run_id: 1 },
-  library_history: { owner: "ann", first_seen_at: day(1), run_id: 1, superseded_by: 2 },
-  scenario_history: {
-    owner: "ann",
-    library_name: "forest",
-    raw: {},
-    first_seen_at: day(1),
-    run_id: 1,
-    superseded_by: 2,
-  },
+  libraries: { ...LIBRARY, changed_at: day(1) },
+  scenarios: { ...SCENARIO, changed_at: day(1) },
+  library_history: { ...LIBRARY, superseded_by: 2 },
+  scenario_history: { ...SCENARIO, superseded_by: 2 },
   library_sync: { owner: "ann", suspect_reads: 0, failures: 0 },
   sync_runs: {
     kind: "sync",
@@ -75,9 +71,9 @@ export type StoredRows = Partial<Readonly<Record<Table, readonly Row[]>>>;
 
 /** Adds rows whose other columns have default values. */
 export async function addRows({ query }: TestDatabase, table: Table, rows: readonly Row[]): Promise<void> {
-  const { changed_at: _, ...version } = { changed_at: null, ...DEFAULTS[table] };
   const full = rows.map((row, at) => ({
-    ...(table.endsWith("_history") ? { ...version, changed_at: row.valid_from } : DEFAULTS[table]),
+    ...DEFAULTS[table],
+    ...(table.endsWith("_history") ? { changed_at: row.valid_from } : {}),
     ...(table === "rejects" ? { id: at + 1, fingerprint: String(at) } : {}),
     ...row,
   }));

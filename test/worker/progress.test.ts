@@ -8,6 +8,14 @@ import { createContext } from "../support/call-cli.ts";
 
 const silent = { progress: () => {}, waiting: () => {} };
 
+/** The line on a terminal of this width, and all that it has drawn. */
+function lineOf(columns: number) {
+  let drawn = "";
+  const line = createProgressLine({ terminal: { columns }, draw: (text) => (drawn += text) }, silent);
+  const shows = (text: string) => expect(drawn.slice(drawn.lastIndexOf("\r"))).toBe(`\r${text}\u001b[K`);
+  return { line, drawn: () => drawn, shows };
+}
+
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -32,35 +40,35 @@ test("estimates the remaining time from the rate so far", () => {
 });
 
 test("on a terminal it overwrites one line that fits the width, and clears it at the end", () => {
-  let drawn = "";
-  const line = createProgressLine({ terminal: { columns: 24 }, draw: (text) => (drawn += text) }, silent);
+  const { line, drawn } = lineOf(24);
   const key = { owner: "ann", name: "A" };
   line.observe({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   vi.advanceTimersByTime(199);
-  expect(drawn).toBe("");
+  expect(drawn()).toBe("");
   line.observe({ kind: "stored", key });
   vi.advanceTimersByTime(1);
-  expect(drawn).toBe("\r1/4 libraries (25 %), …\u001b[K");
+  expect(drawn()).toBe("\r1/4 libraries (25 %), …\u001b[K");
   line.observe({ kind: "failed", key, code: "timeout", message: "" });
   vi.advanceTimersByTime(200);
   line.end();
-  expect(drawn.endsWith("\r2/4 libraries (50 %), …\u001b[K\r\u001b[K")).toBe(true);
-  expect(drawn).not.toContain("\n");
-  const ended = drawn;
+  expect(drawn().endsWith("\r2/4 libraries (50 %), …\u001b[K\r\u001b[K")).toBe(true);
+  expect(drawn()).not.toContain("\n");
+  const ended = drawn();
   vi.advanceTimersByTime(10_000);
-  expect(drawn).toBe(ended);
+  expect(drawn()).toBe(ended);
 });
 
 test("a line with wide characters fits the width too (fault 234)", () => {
-  let drawn = "";
-  const line = createProgressLine({ terminal: { columns: 60 }, draw: (text) => (drawn += text) }, silent);
+  const { line, drawn } = lineOf(60);
   line.observe({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   const reason = "answered 503 (it said 「混雑しています。しばらくしてからもう一度お試しください」)";
   line.observe({ kind: "retry", operation: "listing", delayMs: 5_000, reason });
   vi.advanceTimersByTime(200);
   line.end();
-  expect(drawn).toContain("混雑");
-  const shown = drawn.split("\r").map((text) => stripVTControlCharacters(text));
+  expect(drawn()).toContain("混雑");
+  const shown = drawn()
+    .split("\r")
+    .map((text) => stripVTControlCharacters(text));
   expect(Math.max(...shown.map(widthOf))).toBeLessThan(60);
 });
 
@@ -75,12 +83,10 @@ test("without a terminal it logs a line at intervals", () => {
 });
 
 test("on a terminal it names each wait for the service that takes over a second (fault 149)", () => {
-  let drawn = "";
-  const line = createProgressLine({ terminal: { columns: 120 }, draw: (text) => (drawn = text) }, silent);
-  const shows = (text: string) => expect(drawn).toBe(`\r${text}\u001b[K`);
+  const { line, drawn, shows } = lineOf(120);
   line.observe({ kind: "sent" });
   vi.advanceTimersByTime(800);
-  expect(drawn).toBe("");
+  expect(drawn()).toBe("");
   vi.advanceTimersByTime(2_200);
   shows("waiting for the service: no complete answer for 3.0 s");
   line.observe({ kind: "ended" });
@@ -89,7 +95,7 @@ test("on a terminal it names each wait for the service that takes over a second 
   vi.advanceTimersByTime(10_000);
   shows("waiting for the service: answered 429; next request in 20 s (Retry-After)");
   vi.advanceTimersByTime(20_000);
-  expect(drawn).toBe("\r\u001b[K");
+  shows("");
 
   line.observe({ kind: "planned", listed: 5, toRead: 4, skipped: 1 });
   line.observe({ kind: "sent" });
@@ -104,9 +110,7 @@ test("on a terminal it names each wait for the service that takes over a second 
 });
 
 test("of several waits for repetitions it names the one that ends first (faults 351, 354)", () => {
-  let drawn = "";
-  const line = createProgressLine({ terminal: { columns: 120 }, draw: (text) => (drawn = text) }, silent);
-  const shows = (text: string) => expect(drawn).toBe(`\r${text}\u001b[K`);
+  const { line, shows } = lineOf(120);
   line.observe({ kind: "retry", operation: "metadata", reason: "answered 503", delayMs: 5_000 });
   line.observe({ kind: "retry", operation: "scenarios", reason: "answered 500", delayMs: 60_000 });
   vi.advanceTimersByTime(3_000);
