@@ -31,14 +31,6 @@ function problemsOf(environment: Record<string, string>, needs = ALL): string[] 
   }
 }
 
-test("DATABASE_DIRECT_URL may be unset", () => {
-  const DATABASE_URL = "postgres://host/db";
-  expect(loadConfig({ ...NEEDED, DATABASE_URL }, ALL).databaseDirectUrl).toBe(null);
-  const DATABASE_DIRECT_URL = "postgresql://host/direct";
-  const both = loadConfig({ ...NEEDED, DATABASE_URL, DATABASE_DIRECT_URL }, ALL);
-  expect([both.databaseUrl, both.databaseDirectUrl]).toEqual([DATABASE_URL, DATABASE_DIRECT_URL]);
-});
-
 test("reports all problems in one message, one per line, and as values", () => {
   const environment = { SIMCAT_CONCURRENCY: "0", SIMCAT_MAX_BODY: "512MB", DATABASE_DIRECT_URL: "postgres://host/db" };
   const problems = [
@@ -73,6 +65,7 @@ test.each([
 test("an empty value counts as unset", () => {
   expect(loadConfig({ ...NEEDED, DATABASE_URL: "", SIMCAT_CONCURRENCY: "" }, ALL)).toMatchObject({
     databaseUrl: null,
+    databaseDirectUrl: null,
     concurrency: 16,
   });
   expect(problemsOf({ ...NEEDED, SIMCAT_API_KEY: "" })).toHaveLength(1);
