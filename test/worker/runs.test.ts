@@ -114,10 +114,8 @@ test("the next run uses a key rotated in its file; a missing file is logged and 
   const worker = startWorker({ ...environment, ...fromFile });
   await worker.untilLogged("unauthorized");
   rmSync(file);
-  expect(await worker.untilLogged("configuration")).toMatchObject({
-    level: "error",
-    error: expect.stringContaining("SIMCAT_API_KEY_FILE"),
-  });
+  const error = expect.stringContaining("SIMCAT_API_KEY_FILE");
+  expect(await worker.untilLogged("configuration")).toMatchObject({ level: "error", error });
   expect((await worker.readyz()).body.reasons.map(({ code }) => code)).toContain("configuration");
   writeFileSync(file, `${API_KEY}\n`);
   expect(await worker.untilLogged("run_finished")).toMatchObject({ status: "ok" });
