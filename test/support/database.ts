@@ -7,24 +7,27 @@ export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 interface TestDatabaseOptions {
   /** Without the project's schema. */
   readonly empty?: boolean;
+  /** The database to clone, if it is not the one with the project's schema and no rows. */
+  readonly template?: string | undefined;
 }
 
 /** Any constant: clones are made one at a time, because each needs the template exclusively. */
 const CLONE_LOCK = 4_417_300_209;
 
 /** A separate database. The caller drops it. */
-export async function createTestDatabase({ empty = false }: TestDatabaseOptions = {}) {
-  const { url: adminUrl, template, prefix } = inject("testDatabases");
+export async function createTestDatabase({ empty = false, template }: TestDatabaseOptions = {}) {
+  const { url: adminUrl, template: schema, prefix } = inject("testDatabases");
   const name = prefix + randomUUID().replaceAll("-", "").slice(0, 12);
   await withClient(adminUrl, async (admin) => {
     await admin.query("SELECT pg_advisory_lock($1)", [CLONE_LOCK]);
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${empty ? "template0" : template}`);
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template ?? (empty ? "template0" : schema)}`);
   });
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 10 });
   pool.on("error", () => {}); // Tests cut connections on purpose; the user of a connection receives the error.
   return {
+    name,
     url: url.href,
     pool,
     query: async <T = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []) =>

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { organizationOf } from "../../src/mock/organization.ts";
 import { callCli, type Environment } from "./call-cli.ts";
 import { runCli, startCli } from "./cli.ts";
-import { freshTestDatabase } from "./database.ts";
+import { createTestDatabase, freshTestDatabase } from "./database.ts";
 import type { MockLibrary } from "./mock/library.ts";
 import { type MockServiceOptions, startMockService } from "./mock/server.ts";
 
@@ -17,10 +17,14 @@ export async function serve(libraries: readonly MockLibrary[], options: Partial<
   return service;
 }
 
-/** A service with these libraries, an empty database, and the built CLI between them. */
-export async function fixture(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}) {
+/** A service with these libraries, a clone of the template or an empty database, and the built CLI between them. */
+export async function fixture(
+  libraries: readonly MockLibrary[],
+  options: Partial<MockServiceOptions> = {},
+  template?: string,
+) {
   const service = await serve(libraries, options);
-  const database = await freshTestDatabase();
+  const database = await freshTestDatabase({ template });
   const environment: Environment = {
     SIMCAT_BASE_URL: service.url,
     SIMCAT_API_KEY: API_KEY,
@@ -52,14 +56,26 @@ export async function fixture(libraries: readonly MockLibrary[], options: Partia
   };
 }
 
-/** As `fixture`, after a first sync of all libraries. */
+/** The names of databases after a first sync, by their libraries. The end of all tests drops them. */
+const synced = new Map<string, Promise<string>>();
+
+async function createSynced(libraries: readonly MockLibrary[]): Promise<string> {
+  const service = await serve(libraries);
+  const { name, url, pool } = await createTestDatabase();
+  await pool.end();
+  const settings = { SIMCAT_BASE_URL: service.url, SIMCAT_API_KEY: API_KEY, DATABASE_URL: url };
+  const { code, stdout } = await callCli(["sync"], settings);
+  if (code !== 0) throw new Error(`the first sync ended with ${code}\n${stdout}`);
+  return name;
+}
+
+/** As `fixture`, after a first sync of all libraries, which tests with the same libraries share. */
 export async function syncedFixture(
   libraries: readonly MockLibrary[],
   options: Partial<MockServiceOptions> = {},
 ): Promise<Fixture> {
-  const made = await fixture(libraries, options);
-  const { code, stdout } = await made.call(["sync"]);
-  if (code !== 0) throw new Error(`the first sync ended with ${code}\n${stdout}`);
-  made.asked();
-  return made;
+  const key = JSON.stringify(libraries);
+  const template = synced.get(key) ?? createSynced(libraries);
+  synced.set(key, template);
+  return fixture(libraries, options, await template);
 }
