@@ -12,8 +12,8 @@ FROM (
 FULL JOIN (
   -- DISTINCT ON keeps the subquery apart, and lets a filter by library into it.
   SELECT DISTINCT ON (l.owner, l.library_name) l.owner, l.library_name, true AS is_live, (
-    SELECT array_agg(DISTINCT nullif(r.parent_id, 0)) FROM simcat.scenarios r WHERE r.owner = l.owner AND r.library_name = l.library_name
-      AND r.removed_at IS NULL AND r.is_result IS NOT FALSE AND nullif(r.parent_id, 0) <> r.scenario_id
+    SELECT array_agg(DISTINCT nullif(r.parent_id, 0) ORDER BY nullif(r.parent_id, 0)) FROM simcat.scenarios r
+    WHERE r.owner = l.owner AND r.library_name = l.library_name AND r.removed_at IS NULL AND r.is_result IS NOT FALSE AND nullif(r.parent_id, 0) <> r.scenario_id
   ) AS run
   FROM simcat.libraries l WHERE l.removed_at IS NULL
 ) AS l USING (owner, library_name)
