@@ -165,8 +165,9 @@ const RANKS: Readonly<Record<ReadAction["reason"], number>> = {
 const FAILED = 5;
 
 /**
- * Sorts libraries, by their indexes of a listing of this length. New and changed libraries are first, so that an interrupted run is useful, and libraries that failed last time are last.
- * Within a rank the oldest content is first, and overdue libraries precede all ranks: interrupted runs starve no library.
+ * Sorts libraries, by their indexes of a listing of this length. New and changed libraries are first, so that an interrupted run is
+ * useful, and libraries that failed last time are last. Within a rank the oldest content is first, and overdue libraries precede all
+ * ranks: interrupted runs starve no library.
  */
 export function createReadOrder(length: number, { now, fullEveryMs }: Pick<PlanContext, "now" | "fullEveryMs">) {
   const indexes: number[] = [];

@@ -43,7 +43,8 @@ export function isSettled(sync: SyncState): boolean {
 
 /**
  * When a library with an unsettled bookmark is read next, in database ms; null if it is settled. The library is listed with
- * its bookmark and has no `reread_reason`. The time since the date was first seen doubles with each read. One read follows the end of the window.
+ * its bookmark and has no `reread_reason`. The time since the date was first seen doubles with each read. One read follows the end
+ * of the window.
  */
 export function nextReadAt(sync: SyncState): number | null {
   if (isSettled(sync)) return null;
