@@ -14,7 +14,7 @@ export class CircuitBreaker {
     this.#newFailures = 0;
   }
 
-  /** `open` after twenty failures of libraries whose last read worked, `doubtful` after each twenty of any libraries. */
+  /** `open` after twenty failures of libraries that did not fail before, `doubtful` after each twenty of any libraries. */
   addFailure(failedBefore: boolean): "closed" | "doubtful" | "open" {
     this.#failures += 1;
     if (!failedBefore) this.#newFailures += 1;

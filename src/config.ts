@@ -47,7 +47,7 @@ export function loadConfig<const N extends Needs>(environment: Environment, need
 }
 
 /**
- * Parses the environment. An empty value counts as unset. A setting that the command does not need may be unset, not invalid.
+ * Parses the environment. An empty value counts as unset. A setting of the service that is not needed may be unset, not invalid.
  * @returns every problem, and the configuration, in which a setting with a problem has its default
  */
 export function parseConfig<const N extends Needs>(environment: Environment, needs: N) {

@@ -24,7 +24,7 @@ export type RunStatus = EndStatus | "running" | "abandoned";
 export interface Selection {
   readonly libraries: readonly LibraryKey[];
   readonly owners: readonly string[];
-  /** A run of a slice marks no removals and keeps no rejects of the listing: the next run of everything does. */
+  /** A run of a slice marks no removals and keeps only its own rejects of the listing: the next run of everything does the rest. */
   readonly slice?: Slice;
 }
 

@@ -31,7 +31,7 @@ export function tablePrinter(
   };
 }
 
-/** @throws UsageError for two columns of one name, of which a JSON object would keep one */
+/** `isArray`: as one JSON array. @throws UsageError for two columns of one name, of which a JSON object would keep one */
 export function linePrinter(
   columns: readonly AnswerColumn[],
   print: (text: string) => void,

@@ -8,7 +8,7 @@ export type Schedule = ReturnType<typeof createSchedule>;
 const LATE_TICKS = 3;
 const LOOK_AHEAD_TICKS = 100;
 
-/** When runs are due: by a valid cron expression, in local time like all schedules, and not during a pause. */
+/** When runs are due: by a valid cron expression and the clock of this machine, and not during a pause. */
 export function createSchedule({ schedule, timezone }: Pick<Config, "schedule" | "timezone">) {
   let pausedUntil = new Date(0);
   /** The moments of the last three due ticks, by `performance.now()`. */
