@@ -1,5 +1,6 @@
 /** The part of an AbortSignal that waiting needs. Every AbortSignal has it. */
-export interface StopSignal extends Pick<AbortSignal, "aborted" | "reason" | "throwIfAborted"> {
+export interface StopSignal extends Pick<AbortSignal, "aborted" | "throwIfAborted"> {
+  readonly reason: unknown;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }

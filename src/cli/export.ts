@@ -74,5 +74,6 @@ function formatExport(directory: string, manifest: Manifest, columns: number): s
 function formatState({ complete_as_of, exported_at, filters: { as_of } }: Manifest): string {
   if (as_of !== null && as_of <= (complete_as_of ?? "")) return `as of ${as_of}, exported at ${exported_at}`;
   if (complete_as_of !== null) return `complete as of ${complete_as_of}, exported at ${exported_at}`;
-  return "the copy is not complete yet: no run has stored every library, or a cache does not say how old its answers are";
+  const moment = as_of === null ? "" : `as of ${as_of}; `;
+  return `${moment}the copy is not complete yet: no run has stored every library, or a cache does not say how old its answers are`;
 }

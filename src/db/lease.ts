@@ -55,7 +55,7 @@ export async function acquireLease<S>(
     token,
     /** Aborted, with a LostLeaseError, when another run has taken the lease. */
     lost: lost.signal,
-    /** `withTransaction` with the fence of this lease. Only a lost lease aborts it: a stop signal lets it finish. */
+    /** `withTransaction` with this fence. Only a LostLeaseError aborts it: a stop signal lets it finish. */
     write: <T>(options: TransactionOptions, work: (connection: Connection) => Promise<T>) =>
       withTransaction(pool, { ...options, fence: { name, token } }, work, lost.signal),
     /**
