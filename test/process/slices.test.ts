@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { isInSlice, type Slice } from "../../src/slice.ts";
+import { headers } from "../faults/answers.ts";
 import { told } from "../postgres/told.ts";
 import { callCli } from "../support/call-cli.ts";
 import { type Fixture, fixture, serve, syncedFixture } from "../support/fixture.ts";
@@ -142,6 +143,8 @@ test("a slice keeps and ends the rejects of its own list entries (fault 365)", a
 
   service.put(library("contradicts", "it", { source: { entry } }));
   expect([await run("1/2"), await run("2/2"), await lines(open)]).toEqual([2, 0, ["2"]]);
+  service.once({ operation: "listing" }, headers({ age: "600" }));
+  expect(await run("2/2")).toBe(0);
   service.remove("contradicts", "it");
   expect([await run("2/2"), await lines(open)]).toEqual([0, ["2"]]);
   expect([await run("1/2"), await lines(open)]).toEqual([0, ["0"]]);
