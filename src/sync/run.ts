@@ -103,7 +103,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
 
   if (!planned.isForeign)
     totals.listing = { complete: listing.incomplete === null && planned.asOf !== null, asOf: planned.asOf };
-  // They may be those of other slices.
+  // Later rejects may be those of other slices.
   totals.addPlan(plan, request.selection.slice ? 0 : planned.openRejects.later);
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });

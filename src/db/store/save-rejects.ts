@@ -4,7 +4,10 @@ import { type FailedLibrary, type LibraryKey, MAX_KEY_BYTES, type Reject, type R
 import { type Connection, oneRow } from "../connect.ts";
 import { keyArrays, ofKeys, statement } from "../statement.ts";
 
-/** Whether an open reject of an earlier listing, of no library for null, is over if this one lacks it. `seenAt`: last, in database ms. */
+/**
+ * Whether an open reject of an earlier listing is over if this one lacks it. `key`: null for one of no library. `seenAt`: when it was last
+ * seen, in database ms.
+ */
 export type RejectTest = (key: LibraryKey | null, seenAt: number) => boolean;
 
 /** At most this many open rejects are kept for one library, because one answer may contain a million. */
