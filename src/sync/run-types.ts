@@ -2,7 +2,6 @@ import type { Config } from "../config.ts";
 import type { DatabaseClock } from "../db/clock.ts";
 import type { Pool } from "../db/connect.ts";
 import type { Lease } from "../db/lease.ts";
-import type { MemoryLimits } from "../db/store/scenario-buffer.ts";
 import type { LibraryKey, Reject } from "../model.ts";
 import type { ValueParsers } from "../parse-values.ts";
 import type { RunKind, RunRequest, RunSummary } from "../run-summary.ts";
@@ -21,8 +20,6 @@ export interface RunTools {
   /** Takes the secrets out of a message before it is stored or reported. */
   readonly mask: (message: string) => string;
   readonly onEvent: (event: RunEvent) => void;
-  /** Longer scenario lists pass through the staging table. Default: MEMORY_LIMITS. */
-  readonly memory?: MemoryLimits;
 }
 
 /** One run that holds the lease; every step of it gets this. Times are the database's, in milliseconds. */

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { withService } from "../../src/cli/connections.ts";
 import { loadSettings } from "../../src/cli/settings.ts";
 import { createClock } from "../../src/db/clock.ts";
@@ -7,6 +7,7 @@ import { pruneUnderLease } from "../../src/db/prune.ts";
 import { runSync } from "../../src/sync/run.ts";
 import { createContext } from "../support/call-cli.ts";
 import { type Fixture, fixture } from "../support/fixture.ts";
+import { lowerMemoryLimits } from "../support/memory-limits.ts";
 import { library, NEWER, scenario } from "../support/organization.ts";
 import { openPool } from "../support/pool.ts";
 
@@ -75,10 +76,10 @@ async function syncBob(made: Fixture): Promise<{ status: string; plans: Planned[
   const clock = await createClock(pool, never);
   const selection = { libraries: [], owners: ["bob"] };
   const request = { kind: "sync", trigger: "cli", selection, allowRemovals: false, restart: false } as const;
-  const memory = { bytes: 48 * 2 ** 20, itemsOfList: 40, itemsAtOnce: 100 };
+  onTestFinished(lowerMemoryLimits({ itemsOfList: 40, itemsAtOnce: 100 }));
   const ignore = () => {};
   const { summary } = await withService(context, settings, ignore, (service) =>
-    runSync({ pool, clock, service, settings, version, mask, onEvent: ignore, memory }, request, never),
+    runSync({ pool, clock, service, settings, version, mask, onEvent: ignore }, request, never),
   );
   return { status: summary.status, plans };
 }

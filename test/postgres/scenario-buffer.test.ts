@@ -1,9 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Lease } from "../../src/db/lease.ts";
 import { createScenarioBuffers } from "../../src/db/store/scenario-buffer.ts";
 import { withTransaction } from "../../src/db/transaction.ts";
 import type { Scenario } from "../../src/model.ts";
 import { freshTestDatabase } from "../support/database.ts";
+import { lowerMemoryLimits } from "../support/memory-limits.ts";
 import { openPool } from "../support/pool.ts";
 import { createTrigger } from "../support/trigger.ts";
 
@@ -29,12 +30,9 @@ test("a retried list has no rows of the first attempt that could not be deleted 
     lost: never,
     write: (options, work) => withTransaction(pool, options, work, never),
   };
-  const createBuffer = await createScenarioBuffers({
-    pool,
-    lease,
-    parsers: { microseconds: () => null, bytes: () => null },
-    memory: { bytes: 2 ** 20, itemsOfList: 1, itemsAtOnce: 1 },
-  });
+  onTestFinished(lowerMemoryLimits({ itemsOfList: 1, itemsAtOnce: 1 }));
+  const parsers = { microseconds: () => null, bytes: () => null };
+  const createBuffer = await createScenarioBuffers({ pool, lease, parsers });
   const buffer = createBuffer();
   await buffer.add([named(1, "old"), named(2, "old")]);
 

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { createRandom } from "../../src/mock/random.ts";
+import { lowerMemoryLimits } from "../support/memory-limits.ts";
 import { checkDrift } from "./check-drift.ts";
 import { checkEnding } from "./check-ending.ts";
 import { checkEqual } from "./check-equal.ts";
@@ -69,6 +70,7 @@ export async function runSeed(seed: number, database: Control) {
   const { world, service, random, wrong, trace, note } = simulation;
   const statuses: Record<string, number> = {};
   const run = createRun(simulation, statuses);
+  const restoreLimits = lowerMemoryLimits(world.memory);
   // Drawn separately, so that the other events of a seed do not depend on it.
   const rare = createRandom(seed + 1_000_003);
   const hasSwaps = rare.chance(0.25);
@@ -91,6 +93,7 @@ export async function runSeed(seed: number, database: Control) {
     if (!(error instanceof Violated)) wrong.push(`the simulation broke off: ${inspect(error)}`);
   } finally {
     await simulation.close();
+    restoreLimits();
   }
   const runs = Object.values(statuses).reduce((sum, count) => sum + count, 0);
   return { seed, wrong: [...new Set(wrong)], trace, runs, statuses };

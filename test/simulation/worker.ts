@@ -109,7 +109,6 @@ export function startWorker(simulation: Simulation, { run, plan, interfere, onCo
           clock,
           service,
           settings,
-          memory: world.memory,
           version: run,
           mask: (text) => text,
           onEvent: (event) => {

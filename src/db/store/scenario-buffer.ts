@@ -14,21 +14,18 @@ import { detectRefusedRows, type LockPatience, RefusedRows } from "./refused-row
  * empties the table, so the merge compares the count. A reader of the main path may skip all that is about stages.
  */
 
-/** Limits of the scenarios that are in memory until they are stored. */
-export interface MemoryLimits {
+/** Limits of the scenarios that are in memory until they are stored. Tests lower them. */
+export const MEMORY_LIMITS = {
   /** JSON source of all lists together. */
-  readonly bytes: number;
-  /** A longer list is staged, even if memory is free. */
-  readonly itemsOfList: number;
+  bytes: 48 * 2 ** 20,
+  /**
+   * A longer list is staged, even if memory is free. V8 sizes its heap from what survives the first collections: with lists of up
+   * to 10,000 scenarios in memory, a list of a million took 25 MB more. Staging makes lists of 5,000 take 4 to 10 % longer.
+   */
+  itemsOfList: 3_000,
   /** Scenarios that are staged in one transaction. */
-  readonly itemsAtOnce: number;
-}
-
-/**
- * V8 sizes its heap from what survives the first collections: with lists of up to 10,000 scenarios in memory, a list of a million
- * took 25 MB more. Staging makes lists of 5,000 take 4 to 10 % longer.
- */
-export const MEMORY_LIMITS: MemoryLimits = { bytes: 48 * 2 ** 20, itemsOfList: 3_000, itemsAtOnce: 500 };
+  itemsAtOnce: 500,
+};
 
 const STAGED_COLUMNS = namesOf(scenarioColumns).join(", ");
 
@@ -51,7 +48,6 @@ interface BufferTools {
   readonly pool: Pool;
   readonly lease: Pick<Lease, "name" | "token" | "lost" | "write">;
   readonly parsers: TextParsers;
-  readonly memory?: MemoryLimits;
 }
 
 /**
@@ -60,12 +56,7 @@ interface BufferTools {
  * `add`, `sources`, `remove` and `finish` throw RefusedRows. First deletes the stages of dead runs: this run has taken a lease that
  * excludes theirs.
  */
-export async function createScenarioBuffers({
-  pool,
-  lease,
-  parsers,
-  memory = MEMORY_LIMITS,
-}: BufferTools): Promise<() => ScenarioBuffer> {
+export async function createScenarioBuffers({ pool, lease, parsers }: BufferTools): Promise<() => ScenarioBuffer> {
   const write = (query: BoundStatement, patience?: LockPatience) =>
     lease.write({ operation: STAGING, byKey: true, ...patience }, (connection) => connection.query(query));
   const writeStage = (query: BoundStatement) => detectRefusedRows(lease, STAGING, (patience) => write(query, patience));
@@ -98,8 +89,8 @@ export async function createScenarioBuffers({
     const flush = async () => {
       isStaged = true;
       const scenarios = [...inMemory.values()];
-      for (let index = 0; index < scenarios.length; index += memory.itemsAtOnce) {
-        const some = scenarios.slice(index, index + memory.itemsAtOnce);
+      for (let index = 0; index < scenarios.length; index += MEMORY_LIMITS.itemsAtOnce) {
+        const some = scenarios.slice(index, index + MEMORY_LIMITS.itemsAtOnce);
         await writeStage(INSERT({ stage, ...toArrays(scenarioColumns, some, parsers) }));
       }
       drop();
@@ -127,8 +118,8 @@ export async function createScenarioBuffers({
           account(2 * scenario.source.length);
         }
         count += scenarios.length;
-        const limit = isStaged ? memory.itemsAtOnce : memory.itemsOfList;
-        if (inMemory.size > limit || usedBytes > memory.bytes) await flush();
+        const limit = isStaged ? MEMORY_LIMITS.itemsAtOnce : MEMORY_LIMITS.itemsOfList;
+        if (inMemory.size > limit || usedBytes > MEMORY_LIMITS.bytes) await flush();
       },
       async sources(ids) {
         const elsewhere = ids.filter((id) => !inMemory.has(id));
