@@ -50,14 +50,12 @@ export async function acquireLease<S>(
   const renewing = setInterval(() => void renew(), RENEW_MS);
   let isReleased = false;
   const lease = {
+    pool,
     name,
     /** Changes with every takeover, never with a renewal. */
     token,
     /** Aborted, with a LostLeaseError, when another run has taken the lease. */
     lost: lost.signal,
-    /** `withTransaction` with this fence. Only a LostLeaseError aborts it: a stop signal lets it finish. */
-    write: <T>(options: TransactionOptions, work: (connection: Connection) => Promise<T>) =>
-      withTransaction(pool, { ...options, fence: { name, token } }, work, lost.signal),
     /**
      * The last transaction of a run, which also releases the lease. If the token has changed, the run's row says whether an earlier
      * attempt, whose COMMIT was not answered, was committed.
@@ -84,3 +82,13 @@ export async function acquireLease<S>(
   };
   return { lease, started };
 }
+
+/** A lease as a transaction needs it. */
+export type HeldLease = Pick<Lease, "pool" | "name" | "token" | "lost">;
+
+/** `withTransaction` with the lease as its fence. Only a LostLeaseError aborts it: a stop signal lets it finish. */
+export const withLease = <T>(
+  { pool, name, token, lost }: HeldLease,
+  options: TransactionOptions,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> => withTransaction(pool, { ...options, fence: { name, token } }, work, lost);

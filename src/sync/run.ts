@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { group } from "d3-array";
 import type { Connection } from "../db/connect.ts";
-import { acquireLease } from "../db/lease.ts";
+import { acquireLease, withLease } from "../db/lease.ts";
 import { leaseOf } from "../db/lease-names.ts";
 import { deleteRun, finishRun, insertRun, isGood, readSyncCounts, readUnfinishedBackfill } from "../db/runs.ts";
 import { moveBack } from "../db/store/move-back.ts";
@@ -152,7 +152,7 @@ async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status 
       futureDays: await saveSnapshot(connection, id, totals.isClockConfirmed),
     });
     const options = { operation: "taking the daily snapshot", byKey: true };
-    const { movedFrom, futureDays } = await lease.write(options, work);
+    const { movedFrom, futureDays } = await withLease(lease, options, work);
     if (movedFrom !== null) {
       const moved = `versions, events and runs up to ${movedFrom} were stored while the database's clock was ahead`;
       totals.warn("versions_moved_back", `${moved}; they have the time of this run now`);
@@ -170,7 +170,7 @@ async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status 
 async function finish(run: Run, outcome: RunOutcome, durationMs: number): Promise<RunResult> {
   const { lease, id, totals } = run;
   if (outcome.error instanceof UsageError) {
-    await lease.write({ operation: "deleting the run" }, (connection) => deleteRun(connection, id));
+    await withLease(lease, { operation: "deleting the run" }, (connection) => deleteRun(connection, id));
     throw outcome.error;
   }
   const summary = totals.toSummary(run, outcome, durationMs);

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { withLease } from "../../src/db/lease.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { openLeases } from "./open-leases.ts";
 import { holdLocks, untilSession, WAITS_FOR_LOCK } from "./sessions.ts";
@@ -29,7 +30,7 @@ test("a run whose lease is locked names the session that locks it, not one that 
   const options = { operation: "storing", lockTimeoutMs: 100, lockAttempts: 1 };
   const named = { message: expect.stringContaining(`simcat.leases is locked by session ${rows[0].pid} (`) };
 
-  await expect(lease.write(options, async () => {})).rejects.toMatchObject(named);
+  await expect(withLease(lease, options, async () => {})).rejects.toMatchObject(named);
   await expect(lease.end(1, options, async () => {})).rejects.toMatchObject(named);
 
   await locking.query("ROLLBACK");

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { withLease } from "../../src/db/lease.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { JOURNAL } from "../../src/db/schema-state.ts";
 import type { LostLeaseError } from "../../src/errors.ts";
@@ -60,7 +61,7 @@ test.each([
 
   expect(await migrate(database.url, never, { folder: await make() })).toMatchObject({ applied: 1 });
 
-  const written = running.write({ operation: "writing" }, async () => "written");
+  const written = withLease(running, { operation: "writing" }, async () => "written");
   expect(await written.catch((error: LostLeaseError) => error.code)).toBe(expected);
   expect(await database.query("SELECT name, token::int FROM simcat.leases ORDER BY name")).toEqual([
     { name: "sync 1/2", token },

@@ -1,7 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Lease } from "../../src/db/lease.ts";
 import { createScenarioBuffers } from "../../src/db/store/scenario-buffer.ts";
-import { withTransaction } from "../../src/db/transaction.ts";
 import type { Scenario } from "../../src/model.ts";
 import { freshTestDatabase } from "../support/database.ts";
 import { lowerMemoryLimits } from "../support/memory-limits.ts";
@@ -22,17 +20,14 @@ const named = (id: number, name: string): Scenario => ({
 
 test("a retried list has no rows of the first attempt that could not be deleted (fault 210)", async () => {
   const database = await freshTestDatabase();
-  const pool = await openPool(database);
   await createTrigger(database.query, "BEFORE DELETE ON simcat.scenario_staging FOR EACH ROW", "RAISE 'not this row';");
-  const lease: Pick<Lease, "name" | "token" | "lost" | "write"> = {
-    name: "sync",
-    token: 1,
-    lost: never,
-    write: (options, work) => withTransaction(pool, options, work, never),
-  };
+  await database.query(
+    "INSERT INTO simcat.leases (name, holder, token, expires_at) VALUES ('sync', 'test', 1, 'infinity')",
+  );
+  const lease = { pool: await openPool(database), name: "sync", token: 1, lost: never };
   onTestFinished(lowerMemoryLimits({ itemsOfList: 1, itemsAtOnce: 1 }));
   const parsers = { microseconds: () => null, bytes: () => null };
-  const createBuffer = await createScenarioBuffers({ pool, lease, parsers });
+  const createBuffer = await createScenarioBuffers({ lease, parsers });
   const buffer = createBuffer();
   await buffer.add([named(1, "old"), named(2, "old")]);
 

@@ -3,7 +3,7 @@ import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { ContentError } from "../../errors.ts";
 import type { Connection } from "../connect.ts";
 import { databaseError, driverError, isLockTimeout, mayComeFromRows } from "../db-errors.ts";
-import type { Lease } from "../lease.ts";
+import { type HeldLease, withLease } from "../lease.ts";
 import * as schema from "../schema.ts";
 import type { TransactionOptions } from "../transaction.ts";
 
@@ -58,13 +58,13 @@ const PROBE = Object.values(schema)
  * @throws RefusedRows if the rows are the cause, any other error unchanged
  */
 export async function detectRefusedRows<T>(
-  lease: Pick<Lease, "write">,
+  lease: HeldLease,
   operation: string,
   save: (patience: LockPatience) => Promise<T>,
 ): Promise<T> {
   const probeTables = async (error: unknown) => {
     if (!mayComeFromRows(error)) throw error;
-    await lease.write({ operation, ...PROBING }, (connection) => connection.query(PROBE));
+    await withLease(lease, { operation, ...PROBING }, (connection) => connection.query(PROBE));
   };
   try {
     return await save(FIRST);
@@ -88,14 +88,14 @@ export async function detectRefusedRows<T>(
  */
 export async function saveInHalves<T, Result>(
   items: readonly T[],
-  lease: Pick<Lease, "write">,
+  lease: HeldLease,
   options: TransactionOptions,
   work: (connection: Connection, items: readonly T[]) => Promise<Result>,
 ) {
   const written: { readonly items: readonly T[]; readonly result: Result }[] = [];
   const refused: { readonly item: T; readonly error: unknown }[] = [];
   const write = async (some: readonly T[], patience: LockPatience) => {
-    const result = await lease.write({ ...options, ...patience }, (connection) => work(connection, some));
+    const result = await withLease(lease, { ...options, ...patience }, (connection) => work(connection, some));
     written.push({ items: some, result });
   };
   const split = async (some: readonly T[], error: unknown): Promise<void> => {

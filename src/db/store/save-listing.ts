@@ -3,7 +3,7 @@ import { formatKey, keyText } from "../../key.ts";
 import type { FailedLibrary, LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { HISTORY_BEGAN_AT } from "../history-start.ts";
-import type { Lease } from "../lease.ts";
+import type { HeldLease } from "../lease.ts";
 import { libraries } from "../schema.ts";
 import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";
 import type { TransactionOptions } from "../transaction.ts";
@@ -40,7 +40,7 @@ export interface ListingChanges {
 const ROWS_AT_ONCE = 10_000;
 
 /** Writes what a listing says. If the database refuses rows of a library, only that library fails. `mask` removes secrets. */
-export function createListingWriter(lease: Pick<Lease, "write">, runId: number, mask: (message: string) => string) {
+export function createListingWriter(lease: HeldLease, runId: number, mask: (message: string) => string) {
   const failed = new Map<string, FailedLibrary>();
 
   /** @returns the results of the transactions. `refusal` begins the message of a library whose rows are refused */

@@ -3,7 +3,7 @@ import { DatabaseError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
 import type { FailedLibrary, ReadOutcome, WriteOutcome } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import type { Lease } from "../lease.ts";
+import type { HeldLease } from "../lease.ts";
 import { byPosition, keyArrays, statement, textArray } from "../statement.ts";
 import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
 import { saveLibraries } from "./save-libraries.ts";
@@ -11,7 +11,7 @@ import { saveContentRejects } from "./save-rejects.ts";
 import type { SaveContext } from "./save-scenarios.ts";
 
 interface WriterTools {
-  readonly lease: Pick<Lease, "write">;
+  readonly lease: HeldLease;
   readonly context: SaveContext;
   /** Takes the secrets out of a message. */
   readonly mask: (message: string) => string;

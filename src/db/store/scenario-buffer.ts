@@ -1,7 +1,7 @@
 import type { Scenario, ScenarioBuffer, ScenarioId } from "../../model.ts";
 import type { TextParsers } from "../../parse-values.ts";
-import type { Connection, Pool } from "../connect.ts";
-import type { Lease } from "../lease.ts";
+import type { Connection } from "../connect.ts";
+import { type HeldLease, withLease } from "../lease.ts";
 import { excludesLeaseSql } from "../lease-names.ts";
 import { type BoundStatement, int8Array, statement } from "../statement.ts";
 import { readSnapshot } from "../transaction.ts";
@@ -45,8 +45,7 @@ DELETE FROM simcat.scenario_staging WHERE ${excludesLeaseSql("split_part(stage, 
 const STAGING = "staging a long scenario list";
 
 interface BufferTools {
-  readonly pool: Pool;
-  readonly lease: Pick<Lease, "name" | "token" | "lost" | "write">;
+  readonly lease: HeldLease;
   readonly parsers: TextParsers;
 }
 
@@ -56,15 +55,15 @@ interface BufferTools {
  * `add`, `sources`, `remove` and `finish` throw RefusedRows. First deletes the stages of dead runs: this run has taken a lease that
  * excludes theirs.
  */
-export async function createScenarioBuffers({ pool, lease, parsers }: BufferTools): Promise<() => ScenarioBuffer> {
+export async function createScenarioBuffers({ lease, parsers }: BufferTools): Promise<() => ScenarioBuffer> {
   const write = (query: BoundStatement, patience?: LockPatience) =>
-    lease.write({ operation: STAGING, byKey: true, ...patience }, (connection) => connection.query(query));
+    withLease(lease, { operation: STAGING, byKey: true, ...patience }, (connection) => connection.query(query));
   const writeStage = (query: BoundStatement) => detectRefusedRows(lease, STAGING, (patience) => write(query, patience));
   const readSources = async (stage: string, ids: readonly ScenarioId[]) => {
     const operation = "reading staged scenarios";
     const query = SELECT_SOURCES({ stage, ids: int8Array(ids) });
     const read = (connection: Connection) => connection.query<{ id: ScenarioId; source: string }>(query);
-    return detectRefusedRows(lease, operation, () => readSnapshot(pool, operation, read, lease.lost));
+    return detectRefusedRows(lease, operation, () => readSnapshot(lease.pool, operation, read, lease.lost));
   };
   await write(DELETE_DEAD({ name: lease.name }));
   let usedBytes = 0;
