@@ -124,20 +124,28 @@ test("a database whose encoding is not UTF8 is refused with 78 and the statement
   expect({ code, encoding: results.find(({ check }) => check === "encoding") }).toMatchObject({ code: 78, encoding });
 });
 
-test("with a schema newer than the program, each command ends with 78 and writes nothing", async () => {
+const JOURNAL = "simcat_migrations.__drizzle_migrations";
+const NEWER = `INSERT INTO ${JOURNAL} (hash, created_at) VALUES ('later', 4102444800000)`;
+/** The first two of the migrations that the baseline replaced. */
+const OLDER = `DELETE FROM ${JOURNAL}; INSERT INTO ${JOURNAL} (hash, created_at) VALUES ('first', 1), ('second', 2)`;
+const TOO_NEW =
+  "newer than this simcat: a later version has migrated it; nothing was written; run that version, or a later one";
+const TOO_OLD =
+  "from before simcat's migrations were merged into one; nothing was written; run simcat migrate of version 0.1.0 (commit 2e454b1) once, then this version";
+
+test.each([
+  ["newer than the program", NEWER, TOO_NEW],
+  ["older than the baseline", OLDER, TOO_OLD],
+])("with a schema %s, each command ends with 78 and writes nothing", async (_, change, said) => {
   const { call, asked, query } = await fixture(one());
-  await query("INSERT INTO simcat_migrations.__drizzle_migrations (hash, created_at) VALUES ('later', 4102444800000)");
-  const journal = await query("SELECT * FROM simcat_migrations.__drizzle_migrations");
+  await query(change);
+  const journal = await query(`SELECT * FROM ${JOURNAL}`);
   for (const command of ["sync", "backfill", "migrate", "status"]) {
-    expect({ command, ...told(await call([command])) }).toEqual({
-      command,
-      exit: 78,
-      code: "configuration",
-      said: "the database's schema is newer than this simcat: a later version has migrated it; nothing was written; run that version, or a later one",
-    });
+    const expected = { exit: 78, code: "configuration", said: `the database's schema is ${said}` };
+    expect({ command, ...told(await call([command])) }).toEqual({ command, ...expected });
   }
   expect(asked()).toEqual([]);
-  expect(await query("SELECT * FROM simcat_migrations.__drizzle_migrations")).toEqual(journal);
+  expect(await query(`SELECT * FROM ${JOURNAL}`)).toEqual(journal);
   expect(await query("SELECT version FROM simcat.sync_runs UNION ALL SELECT name FROM simcat.leases")).toEqual([]);
 });
 

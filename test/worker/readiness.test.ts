@@ -61,7 +61,9 @@ const never = () => ({ basics: basics({ lastGoodRun: null }) });
 const other = (isDead: boolean) => ({
   basics: basics({ lastGoodRun: null, runs: [runRow(9, { status: "running", isDead })] }),
 });
-const schemaOf = (kind: "behind" | "newer") => ({ basics: basics({ schema: { kind, version: 3, missing: 1 } }) });
+const schemaOf = (kind: "behind" | "newer" | "older") => ({
+  basics: basics({ schema: { kind, version: 3, missing: 1 } }),
+});
 const paused = () => ({ pausedUntil: new Date(), state: trouble("source_unavailable", 8) });
 const gone = { error: new Error("no secret") };
 const fiveFail = { failing: { total: 5, shown: ["A", "B/C", "D", "E"].map((name) => failing("ann", name)) } };
@@ -79,7 +81,8 @@ test.each<[string, () => Facts, unknown[]]>([
   ["that run is dead", () => other(true), [false, "no_good_run"]],
   ["a late copy while a run makes progress", () => ({ lateAfterMs: MINUTE, state: running(1) }), [true, "stale"]],
   ["a newer schema", () => schemaOf("newer"), [false, "schema_newer"]],
-  ["an older schema", () => schemaOf("behind"), [false, "schema_behind"]],
+  ["a schema that lacks migrations", () => schemaOf("behind"), [false, "schema_behind"]],
+  ["a schema older than the baseline", () => schemaOf("older"), [false, "schema_older"]],
   ["before the database has answered", () => ({ basics: null, figures: null }), [false, "starting"]],
   ["after a stop request", () => ({ stop: AbortSignal.abort() }), [false, "stopping"]],
   ["without the database", () => gone, [false, "database_unreachable"]],
