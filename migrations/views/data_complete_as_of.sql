@@ -10,12 +10,11 @@ SELECT c.complete_as_of, now() - c.complete_as_of AS age,
   ) AS unaddressable_libraries,
   CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(p.cutoff) FROM simcat.prunes p)) END AS history_complete_since,
   extract(epoch FROM now() - c.complete_as_of)::double precision AS age_seconds, f.libraries_settling,
-  CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(p.cutoff) FROM simcat.prunes p WHERE p.events)) END AS events_complete_since
+  CASE WHEN began.at IS NOT NULL THEN greatest(began.at, (SELECT max(p.cutoff) FROM simcat.prunes p WHERE p.events)) END AS events_complete_since,
+  whole.as_of AS seen_as_of
 FROM (SELECT (SELECT r.finished_at FROM simcat_report.run_history r WHERE r.saw_everything ORDER BY r.run_id LIMIT 1) AS at) AS began
 LEFT JOIN (
-  -- A listing that a cache had stored shows the service as of that time.
-  SELECT h.run_id, h.started_at, h.status, least(h.started_at, r.listing_as_of) AS as_of
-  FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id WHERE h.saw_everything ORDER BY h.run_id DESC LIMIT 1
+  SELECT h.run_id, h.started_at, h.status, h.seen_as_of AS as_of FROM simcat_report.run_history h WHERE h.saw_everything ORDER BY h.run_id DESC LIMIT 1
 ) AS whole ON true
 CROSS JOIN LATERAL (
   SELECT count(*) AS libraries, count(v.complete_as_of) AS known, min(v.complete_as_of) AS lowest,
@@ -54,3 +53,4 @@ COMMENT ON COLUMN simcat_report.data_complete_as_of.history_complete_since IS 'V
 COMMENT ON COLUMN simcat_report.data_complete_as_of.age_seconds IS 'age in seconds. NULL: complete_as_of is NULL.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.libraries_settling IS 'Number of libraries that were read completely and without problems, and whose date has to settle before it can prove that nothing changed since that read. complete_as_of waits for them too.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.events_complete_since IS 'The events (view events) are complete from this time on: the first run that saw everything had ended, and no prune with --events deleted later ones. NULL: no run has seen everything yet.';
+COMMENT ON COLUMN simcat_report.data_complete_as_of.seen_as_of IS 'The time as of which that run saw everything: when it started, or earlier if a cache had stored its listing. NULL: no such run yet.';

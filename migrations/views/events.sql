@@ -28,4 +28,4 @@ COMMENT ON COLUMN simcat_report.events.library_change IS 'By how much the event 
 COMMENT ON COLUMN simcat_report.events.scenario_change IS 'By how much the event changed the number of live scenarios. A library that was loaded, removed or returned takes its scenarios with it.';
 COMMENT ON COLUMN simcat_report.events.result_change IS 'By how much the event changed the number of live results.';
 COMMENT ON COLUMN simcat_report.events.byte_change IS 'By how much the event changed the sum of file_size_bytes of the live libraries, as far as the sizes could be read.';
-COMMENT ON COLUMN simcat_report.events.is_move IS 'Whether the library moved to another owner, or its owner was renamed, in this run (library_moves): it was removed from the old owner and added to the new one, and nothing else came or went.';
+COMMENT ON COLUMN simcat_report.events.is_move IS 'Whether the library moved to another owner, or its owner was renamed, in this run (library_moves): it was removed from the old owner and added to the new one, with as many scenarios, results and bytes.';

@@ -34,4 +34,4 @@ BEGIN ATOMIC
   WHERE (l.valid_to IS NULL OR moment < l.valid_to) AND l.removed_at IS NULL;
 END;
 
-COMMENT ON FUNCTION simcat_report.libraries_as_of(timestamp with time zone) IS 'The libraries that were live at a time, as they were: the columns of libraries, with the counts of that time. complete_as_of, reread_reason and open_rejects are known only for the present: NULL for an earlier time. For a time before data_complete_as_of.history_complete_since there are no rows, and a NOTICE says since when the history is complete.';
+COMMENT ON FUNCTION simcat_report.libraries_as_of(timestamp with time zone) IS 'The libraries that were live at a time, as they were: the columns of libraries, with the counts of that time. complete_as_of, reread_reason and open_rejects are known only for the present: NULL for an earlier time. For a time before data_complete_as_of.history_complete_since there are no rows, and a NOTICE says since when the history is complete. Content that was first read after that time is missing, also that of a library which was listed then.';

@@ -26,19 +26,17 @@ SELECT y.owner, y.library_name, l.owner IS NOT NULL AS is_stored,
 FROM simcat.library_sync y
 LEFT JOIN simcat.libraries l ON l.owner = y.owner AND l.library_name = y.library_name
 LEFT JOIN (
-  -- A listing that a cache had stored shows the service as of that time.
-  SELECT least(h.started_at, r.listing_as_of) AS as_of, h.finished_at, r.libraries_failed
-  FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id WHERE h.saw_everything ORDER BY h.run_id DESC LIMIT 1
+  SELECT h.seen_as_of AS as_of, h.finished_at, h.libraries_failed
+  FROM simcat_report.run_history h WHERE h.saw_everything ORDER BY h.run_id DESC LIMIT 1
 ) AS whole ON y.removal_held_at IS NULL
 LEFT JOIN (
-  SELECT least(h.started_at, r.listing_as_of) AS as_of
-  FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id
+  SELECT h.seen_as_of AS as_of FROM simcat_report.run_history h
   WHERE h.saw_everything AND h.status = 'ok' ORDER BY h.run_id DESC LIMIT 1
 ) AS clean ON true
 LEFT JOIN LATERAL (
   -- No run has listed a library whose removal is held since then.
-  SELECT least(h.started_at, r.listing_as_of) AS as_of, h.finished_at, r.libraries_failed
-  FROM simcat_report.run_history h JOIN simcat.sync_runs r ON r.id = h.run_id
+  SELECT h.seen_as_of AS as_of, h.finished_at, h.libraries_failed
+  FROM simcat_report.run_history h
   WHERE y.removal_held_at IS NOT NULL AND h.saw_everything AND h.finished_at < y.removal_held_at ORDER BY h.run_id DESC LIMIT 1
 ) AS earlier ON true
 CROSS JOIN LATERAL (

@@ -1,13 +1,7 @@
 CREATE OR REPLACE VIEW simcat_report.run_history AS
 SELECT r.id AS run_id, r.kind, r.trigger, r.status, r.started_at, r.finished_at, r.finished_at - r.started_at AS duration,
   r.scope IS NULL AS is_whole,
-  CASE
-    WHEN r.scope IS NOT NULL OR r.finished_at IS NULL THEN false
-    WHEN r.status = 'ok' THEN r.listing_complete IS NOT FALSE
-    WHEN r.status = 'partial' OR r.status = 'held' AND r.libraries_read + r.libraries_skipped + r.libraries_failed > 0
-      THEN r.listing_complete IS TRUE
-    ELSE false
-  END AS saw_everything,
+  c.saw_everything,
   CASE WHEN c.counted THEN r.libraries_listed END AS libraries_listed,
   CASE WHEN r.status <> 'running' THEN r.libraries_read END AS libraries_read,
   CASE WHEN c.counted THEN r.libraries_skipped END AS libraries_skipped,
@@ -27,9 +21,19 @@ SELECT r.id AS run_id, r.kind, r.trigger, r.status, r.started_at, r.finished_at,
       || ' ~' || r.scenarios_updated || ' -' || r.scenarios_removed
   END AS summary,
   r.error, r.scope, r.allow_removals, r.version,
-  extract(epoch FROM r.finished_at - r.started_at)::double precision AS duration_seconds
+  extract(epoch FROM r.finished_at - r.started_at)::double precision AS duration_seconds,
+  CASE WHEN c.saw_everything THEN least(r.started_at, r.listing_as_of) END AS seen_as_of
 FROM simcat.sync_runs r
-CROSS JOIN LATERAL (SELECT r.status NOT IN ('running', 'abandoned') AS counted) AS c;
+CROSS JOIN LATERAL (
+  SELECT r.status NOT IN ('running', 'abandoned') AS counted,
+    CASE
+      WHEN r.scope IS NOT NULL OR r.finished_at IS NULL THEN false
+      WHEN r.status = 'ok' THEN r.listing_complete IS NOT FALSE
+      WHEN r.status = 'partial' OR r.status = 'held' AND r.libraries_read + r.libraries_skipped + r.libraries_failed > 0
+        THEN r.listing_complete IS TRUE
+      ELSE false
+    END AS saw_everything
+) AS c;
 
 COMMENT ON VIEW simcat_report.run_history IS 'Every run of simcat, one row each.';
 COMMENT ON COLUMN simcat_report.run_history.run_id IS 'Number of the run; increases with time, with gaps.';
@@ -62,3 +66,4 @@ COMMENT ON COLUMN simcat_report.run_history.scope IS 'The selected libraries and
 COMMENT ON COLUMN simcat_report.run_history.allow_removals IS 'Whether --allow-removals let the run pass the removal guards.';
 COMMENT ON COLUMN simcat_report.run_history.version IS 'The version of simcat that ran.';
 COMMENT ON COLUMN simcat_report.run_history.duration_seconds IS 'duration in seconds, for clients that cannot read intervals. NULL: not finished.';
+COMMENT ON COLUMN simcat_report.run_history.seen_as_of IS 'The time as of which it saw everything: when it started, or earlier if a cache had stored its listing. NULL: it did not see everything.';

@@ -12,4 +12,4 @@ BEGIN ATOMIC
   WHERE (s.valid_to IS NULL OR moment < s.valid_to) AND s.removed_at IS NULL;
 END;
 
-COMMENT ON FUNCTION simcat_report.scenarios_as_of(timestamp with time zone) IS 'The scenarios that were live at a time, together with their libraries, as they were: the columns of scenarios. For a time before data_complete_as_of.history_complete_since there are no rows, and a NOTICE says since when the history is complete.';
+COMMENT ON FUNCTION simcat_report.scenarios_as_of(timestamp with time zone) IS 'The scenarios that were live at a time, together with their libraries, as they were: the columns of scenarios. For a time before data_complete_as_of.history_complete_since there are no rows, and a NOTICE says since when the history is complete. Content that was first read after that time is missing, also that of a library which was listed then.';

@@ -235,8 +235,13 @@ function nextStep(rows: StatusRows): string {
   const [failed] = failing.shown;
   if (failed !== undefined)
     return `${formatExplainCommand(failed)} has the details and says when the library is read again`;
-  if (lastGoodRun !== null && now.getTime() - lastGoodRun.startedAt.getTime() > OLD_AFTER_MS)
+  const isOld = (at: Date) => now.getTime() - at.getTime() > OLD_AFTER_MS;
+  if (lastGoodRun !== null && isOld(lastGoodRun.startedAt))
     return "run simcat sync, because the last good run is old; simcat start keeps the copy up to date";
+  if (lastGoodRun !== null && isOld(lastGoodRun.seenAsOf))
+    return adviseOnCache("the listing", lastGoodRun.seenAsOf, now);
+  const { cachedContentAsOf: cached } = libraries;
+  if (cached !== null && isOld(cached)) return adviseOnCache("requests for content", cached, now);
   if (rejects.total === 0 && libraries.owing > 0)
     return "run simcat sync: some libraries owe a second read, and simcat libraries shows which";
   if (rejects.total === 0 && lastGoodRun !== null) return "nothing; simcat start keeps the copy up to date";
@@ -245,6 +250,11 @@ function nextStep(rows: StatusRows): string {
   );
   if (rejected !== undefined) return `${formatExplainCommand(rejected)} shows which items could not be stored, and why`;
   return "simcat check shows what is wrong with the listing";
+}
+
+function adviseOnCache(what: string, asOf: Date, now: Date): string {
+  const age = asOf.getTime() === 0 ? "of unknown age" : `as of ${formatMoment(asOf, now)}`;
+  return `a cache answers ${what}, ${age}: configure it to pass the requests of simcat through`;
 }
 
 /** The next step after a slice, such as 3/8; `done`: the slices that were read since the last run of everything. */

@@ -69,9 +69,8 @@ async function readFigures(connection: Connection) {
     /** Libraries whose content is known to be older than the last whole run. */
     behind: number;
   }>(
-    `SELECT current_database() AS database, c.complete_as_of AS "completeAsOf", c.libraries_behind AS behind,
-       least(r.started_at, r.listing_as_of) AS "seenAsOf"
-     FROM simcat_report.data_complete_as_of c LEFT JOIN simcat.sync_runs r ON r.id = c.last_whole_run_id`,
+    `SELECT current_database() AS database, c.complete_as_of AS "completeAsOf", c.libraries_behind AS behind, c.seen_as_of AS "seenAsOf"
+     FROM simcat_report.data_complete_as_of c`,
   );
   return { ...counts, ...oneRow({ rows }) };
 }

@@ -147,12 +147,12 @@ function addContent(figures: CopyFigures | null, isLate: (at: Date) => boolean, 
   if (completeAsOf === null || seenAsOf === null) {
     const unknown = "or a cache does not say how old its answers are";
     add("incomplete", `no run has seen and stored every library yet, ${unknown}`);
-  } else if (behind > 0 && isLate(completeAsOf)) {
-    const are = plural(behind, "library is", "libraries are");
-    add("incomplete", `${are} behind; the copy is complete as of ${formatInstant(completeAsOf)}`);
   } else if (isLate(seenAsOf) && !isStale) {
     const why = "later listings came from a cache or were incomplete, or a run took longer than three due runs";
     add("incomplete", `the copy shows the service as of ${formatInstant(seenAsOf)}: ${why}`);
+  } else if (behind > 0 && isLate(completeAsOf)) {
+    const are = plural(behind, "library is", "libraries are");
+    add("incomplete", `${are} behind; the copy is complete as of ${formatInstant(completeAsOf)}`);
   }
 }
 

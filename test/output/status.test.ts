@@ -11,7 +11,10 @@ const QUIET: StatusRows = {
   holder: null,
   liveRuns: new Map(),
   slices: [],
-  libraries: { live: 212, removed: 4, neverStored: 0, owing: 0, settled: 209, oldestContentReadAt: ago(4320) },
+  libraries: {
+    ...{ live: 212, removed: 4, neverStored: 0, owing: 0, settled: 209 },
+    ...{ oldestContentReadAt: ago(4320), cachedContentAsOf: null },
+  },
   scenarios: 4120,
   failing: { total: 0, shown: [] },
   rejects: { total: 0, groups: 0, shown: [] },
@@ -67,6 +70,18 @@ test("a copy whose last good run is over 26 hours ago needs a run (fault 212)", 
   );
 });
 
+test("a copy that a cache answered is not up to date (fault 396)", () => {
+  const nextOf = (seenAsOf: Date, cachedContentAsOf: Date | null = null) =>
+    text({ lastGoodRun: run(12, { seenAsOf }), libraries: { ...QUIET.libraries, cachedContentAsOf } }).at(-1);
+  const cached = "configure it to pass the requests of simcat through";
+  expect(nextOf(ago(26 * 60), ago(26 * 60))).toBe("next: nothing; simcat start keeps the copy up to date");
+  expect(nextOf(ago(26 * 60 + 1))).toBe(
+    `next: a cache answers the listing, as of 2026-06-30T09:59:00Z (26 h ago): ${cached}`,
+  );
+  expect(nextOf(new Date(0))).toBe(`next: a cache answers the listing, of unknown age: ${cached}`);
+  expect(nextOf(ago(180), new Date(0))).toBe(`next: a cache answers requests for content, of unknown age: ${cached}`);
+});
+
 test("after a run of some libraries the last run of all of them says what to do (fault 212)", () => {
   const selected = run(14, { scope: { libraries: [], owners: ["ann"] } });
   const nextAfter = (whole: RunRow, good: RunRow) =>
@@ -90,7 +105,8 @@ test("a run of everything that could read no entry was not one of selected libra
 });
 
 test("before the first run it prints the first command to run, without libraries no oldest read (fault 346)", () => {
-  const nothing = { live: 0, removed: 0, neverStored: 0, owing: 0, settled: 0, oldestContentReadAt: null };
+  const none = { oldestContentReadAt: null, cachedContentAsOf: null };
+  const nothing = { ...none, live: 0, removed: 0, neverStored: 0, owing: 0, settled: 0 };
   expect(text({ runs: [], lastGoodRun: null, libraries: nothing, scenarios: 0 })).toEqual([
     "no run yet",
     "next: nothing has been synced yet: run simcat check, then simcat backfill",

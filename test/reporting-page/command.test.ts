@@ -192,6 +192,38 @@ describe("simcat report", () => {
     expect(page.match(/class="shade"/g)?.length).toBeGreaterThan(30);
   });
 
+  test("does not know what came after the listing of a cache, also if a library is behind (fault 396)", async () => {
+    const made = await fixture(SMALL);
+    await made.call(["backfill"]);
+    await made.query(`UPDATE simcat.sync_runs SET listing_as_of = now() - interval '4 days', started_at = now() - interval '9 days', finished_at = now() - interval '9 days';
+      UPDATE simcat.library_days SET from_day = from_day - 9; UPDATE simcat.owner_days SET day = day - 9; UPDATE simcat.snapshot_days SET day = day - 9`);
+    made.service.script([{ match: { operation: "listing" }, action: { kind: "headers", set: { age: "345600" } } }]);
+    await made.call(["sync"]);
+    await made.query("UPDATE simcat.library_sync SET failures = 2, reread_reason = 'failure' WHERE owner = 'bob'");
+    const { stdout, page } = await report(made);
+    expect(stdout).toMatch(/ {2}Nothing changed since .* \(complete until \d+ [A-Z]/);
+    const changes = page.slice(page.indexOf('id="changes"'), page.indexOf('id="growth"'));
+    expect(changes.match(/class="shade"/g)?.length).toBeGreaterThan(4);
+    expect((await made.call(["status"])).stdout).toMatch(/next: simcat explain bob/);
+  });
+
+  test("names the last run of all libraries after many runs of some of them (fault 403)", async () => {
+    const made = await syncedFixture(SMALL);
+    await made.query(`UPDATE simcat.sync_runs SET status = 'unauthorized', finished_at = now();
+      INSERT INTO simcat.sync_runs (kind, trigger, status, version, finished_at, scope)
+      SELECT 'sync', 'cli', 'ok', '1', now(), '{"owners": ["ann"], "libraries": []}' FROM generate_series(1, 50)`);
+    expect((await report(made)).page).toContain("The last run of all libraries ended as unauthorized");
+    expect((await made.call(["status"])).stdout).toMatch(/next: (?!nothing)/);
+  });
+
+  test("counts growth only from the start of the history on (fault 404)", async () => {
+    const made = await syncedFixture(SMALL);
+    await made.query(`UPDATE simcat.sync_runs SET listing_complete = false, status = 'partial';
+      UPDATE simcat.owner_days SET day = day - 2; UPDATE simcat.snapshot_days SET day = day - 2`);
+    await made.call(["sync"]);
+    expect((await report(made)).stdout).toMatch(/ {2}Growth is recorded since /);
+  });
+
   test("draws days instead of hours of which hardly any had a run (fault 281)", async () => {
     const made = await syncedFixture(SMALL);
     await made.query(`UPDATE simcat.sync_runs SET started_at = started_at - interval '50 hours',

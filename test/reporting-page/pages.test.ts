@@ -184,6 +184,11 @@ describe("the report", () => {
       { ...known("2026-11-20T12:03:20"), ...LAST_HOURS },
     ],
     ["changes", "Nothing changed in the last 6 hours", { ...known("2026-11-20T13:50:20"), ...LAST_HOURS }],
+    [
+      "changes",
+      "1 library moved from ann to bob; 2 libraries moved between other owners; no other library changed in the last 7 days",
+      { ...known("2026-11-20T13:50:20"), moves: [{ oldOwner: "ann", newOwner: "bob", libraries: 1, total: 3 }] },
+    ],
     ["age", "The last work in the only library was 3 days ago, as far as known until 15 Nov 2026", known(UNTIL)],
     ["storage", "All known sizes are 0", counted({ bytes: 0 })],
     ["storage", "No library has a known size", counted({ bytes: 0, sizesUnread: 1 })],
@@ -374,6 +379,15 @@ describe("the report", () => {
     expect(section).toContain("8 ok</span>");
     expect(section).toContain("The last 8 runs, from 20 Nov 2026, 12:03");
     expect(section.match(/<td data-title="run">/g)).toHaveLength(8);
+  });
+
+  test("leaves runs that died out of the number of those that it draws (fault 402)", () => {
+    const endings = [
+      { status: "ok" as const, runs: 7 },
+      { status: "abandoned" as const, runs: 1 },
+    ];
+    const section = sectionOf(format({ ...hugeRows, since: utc("2026-11-20T12:03:20"), endings }).page, "runs");
+    expect(section).toContain("The last 7 runs, from");
   });
 
   test("says of no run that died how long it took, because nothing records it (fault 284)", () => {

@@ -163,7 +163,7 @@ describe("data_complete_as_of", () => {
   test("has one row that says nothing while nothing was ever read", async () => {
     const zero = ["libraries_behind", "libraries_settling", "unaddressable_libraries"];
     const row = (await readWhole()) ?? {};
-    expect(Object.keys(row)).toHaveLength(14);
+    expect(Object.keys(row)).toHaveLength(15);
     expect(row).toEqual(Object.fromEntries(Object.keys(row).map((name) => [name, zero.includes(name) ? "0" : null])));
   });
 

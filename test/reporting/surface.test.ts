@@ -27,7 +27,8 @@ data_complete_as_of
   complete_as_of timestamptz, age interval, last_whole_run_id bigint, last_whole_run_started_at timestamptz,
   last_whole_run_status text, libraries_behind bigint, furthest_behind_owner text, furthest_behind_library text,
   every_library_read_since timestamptz, unaddressable_libraries bigint, history_complete_since timestamptz,
-  age_seconds double precision, libraries_settling bigint, events_complete_since timestamptz
+  age_seconds double precision, libraries_settling bigint, events_complete_since timestamptz,
+  seen_as_of timestamptz
 data_quality
   problem text, what text, owner text, library_name text, scenario_id bigint, field text, value text, detail text,
   severity text, fix_by text
@@ -77,7 +78,8 @@ run_history
   libraries_skipped integer, libraries_changed integer, libraries_failed integer, libraries_removed integer,
   scenarios_added bigint, scenarios_changed bigint, scenarios_removed bigint, scenarios_unchanged bigint,
   rejects integer, silent_changes integer, requests integer, retries integer, bytes bigint, summary text, error text,
-  scope jsonb, allow_removals boolean, version text, duration_seconds double precision
+  scope jsonb, allow_removals boolean, version text, duration_seconds double precision,
+  seen_as_of timestamptz
 scenario_parents
   owner text, library_name text, scenario_id bigint, scenario_name text, is_result boolean,
   last_modified_at timestamptz, parent_id bigint, parent_name text, parent_is_result boolean,

@@ -17,6 +17,7 @@ export function runRow(id: number, rest: Partial<RunRow> = {}): RunRow {
     status: "ok",
     isDead: false,
     startedAt,
+    seenAsOf: startedAt,
     finishedAt,
     durationMs,
     ...counts,

@@ -117,6 +117,13 @@ test.each<[string, Partial<CopyFigures> | null, string | null]>([
   expect([ready, ...reasons.map((reason) => reason.code)]).toEqual(code === null ? [true] : [true, code]);
 });
 
+test("says that an old listing came from a cache, also if a library is behind (fault 396)", async () => {
+  const { reasons } = await readerOf({ figures: figures({ completeAsOf: ago(99), behind: 1, seenAsOf: ago(46) }) })();
+  expect(reasons.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^the copy shows the service as of .*cache/),
+  ]);
+});
+
 test("says what is wrong with the copy, and no secret", async () => {
   const rejects = { total: 1, groups: 1, shown: [] };
   const bad = figures({ ...fiveFail, rejects, completeAsOf: null, seenAsOf: null });

@@ -10,7 +10,10 @@ const ago = (minutes: number) => new Date(NOW.getTime() - minutes * MINUTE);
 
 export const figuresOf = (rest: Partial<CopyFigures> = {}): CopyFigures => ({
   database: "simcat",
-  libraries: { live: 0, removed: 0, settled: 0, neverStored: 0, owing: 0, oldestContentReadAt: null },
+  libraries: {
+    ...{ live: 0, removed: 0, settled: 0, neverStored: 0, owing: 0 },
+    ...{ oldestContentReadAt: null, cachedContentAsOf: null },
+  },
   failing: { total: 0, shown: [] },
   rejects: { total: 0, groups: 0, shown: [] },
   scenarios: 0,
@@ -59,7 +62,15 @@ const run = (id: number, status: RunStatus, minutesAgo: number): RunRow =>
 /** Everything at once: an active run, every outcome, and these libraries as failing. */
 export function failingStatus(names: readonly string[], total = names.length): WorkerStatus {
   const figures = figuresOf({
-    libraries: { live: 100_012, removed: 31, settled: 1e5, neverStored: 2, owing: 0, oldestContentReadAt: ago(9_000) },
+    libraries: {
+      live: 100_012,
+      removed: 31,
+      settled: 1e5,
+      neverStored: 2,
+      owing: 0,
+      oldestContentReadAt: ago(9_000),
+      cachedContentAsOf: null,
+    },
     scenarios: 12_204_331,
     completeAsOf: ago(8_000),
     failing: {

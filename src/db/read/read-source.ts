@@ -19,7 +19,8 @@ const VIEWS = {
     SELECT f.owner, f.library_name, l.last_modified AS listed_text, l.last_modified AS bookmark, NULL AS content_hash,
       f.settles_at, f.settles_at AS bookmark_seen_at, f.last_read_at AS content_read_at,
       f.owes AS reread_reason, NULL::int8 AS shrunk_run_id, (NOT f.settled AND f.owes IS NULL AND coalesce(f.last_read_at > f.settles_at, false))::int AS suspect_reads,
-      f.failures, f.last_error, f.last_failed_at, f.last_success_at, f.removal_held_at, l.scenario_count
+      f.failures, f.last_error, f.last_failed_at, f.last_success_at, f.removal_held_at, l.scenario_count,
+      CASE WHEN f.last_whole_read_at < f.last_read_at THEN f.last_whole_read_at END AS content_as_of
     FROM simcat_report.library_freshness f
     LEFT JOIN simcat_report.libraries l ON (l.owner, l.library_name) = (f.owner, f.library_name))`,
   rejects: `(
@@ -28,7 +29,7 @@ const VIEWS = {
       NULL::timestamptz AS resolved_at
     FROM simcat_report.data_quality WHERE problem = 'open_reject')`,
   sync_runs: `(
-    SELECT run_id AS id, kind, scope, status, started_at, finished_at, error,
+    SELECT run_id AS id, kind, scope, status, started_at, finished_at, error, seen_as_of AS listing_as_of,
       libraries_read, libraries_skipped, libraries_changed, libraries_failed, libraries_removed,
       CASE WHEN saw_everything THEN true WHEN status = 'partial' THEN false END AS listing_complete
     FROM simcat_report.run_history)`,

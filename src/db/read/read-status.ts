@@ -44,14 +44,18 @@ export async function readCopyCounts(connection: Connection, source: ReadSource)
 async function countLibraries(connection: Connection, source: ReadSource) {
   const { libraries, library_sync } = STORED_ROWS[source];
   type Count = "live" | "removed" | "settled" | "neverStored" | "owing" | "scenarios";
-  const result = await connection.query<Record<Count, number> & { oldestContentReadAt: Date | null }>(
+  type Time = "oldestContentReadAt" | "cachedContentAsOf";
+  const result = await connection.query<Record<Count, number> & Record<Time, Date | null>>(
     `SELECT count(*) FILTER (WHERE is_live) AS live, count(*) FILTER (WHERE removed_at IS NOT NULL) AS removed,
        count(*) FILTER (WHERE is_live AND is_settled) AS settled, count(*) FILTER (WHERE NOT is_stored) AS "neverStored",
        count(*) FILTER (WHERE reread_reason IS NOT NULL) AS owing,
        min(content_read_at) FILTER (WHERE is_live) AS "oldestContentReadAt",
+       -- A settled date proves that cached content is the newest.
+       min(greatest(content_as_of, 'epoch')) FILTER (WHERE is_live AND NOT is_settled AND reread_reason IS NULL AND content_as_of IS NOT NULL)
+         AS "cachedContentAsOf",
        coalesce(sum(scenario_count) FILTER (WHERE is_live), 0)::int8 AS scenarios
      FROM (SELECT l.owner IS NOT NULL AS is_stored, l.owner IS NOT NULL AND l.removed_at IS NULL AS is_live,
-             l.removed_at, y.content_read_at, y.scenario_count, y.reread_reason,
+             l.removed_at, y.content_read_at, y.content_as_of, y.scenario_count, y.reread_reason,
              y.listed_text = y.bookmark AND y.content_read_at > y.settles_at AND y.suspect_reads = 0
                AND y.reread_reason IS NULL AS is_settled
            FROM ${libraries} l FULL JOIN ${library_sync} y USING (owner, library_name)) AS library`,

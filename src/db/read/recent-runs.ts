@@ -14,6 +14,8 @@ export interface RunRow extends Pick<typeof syncRuns.$inferSelect, StoredFields>
   readonly status: RunStatus;
   /** Until now if it has not ended. Of one whose process died, until that was noticed: nothing records when it died. */
   readonly durationMs: number;
+  /** The time as of which it saw the service: its start, or when a cache had stored its listing (the epoch if that is unknown). */
+  readonly seenAsOf: Date;
   /** It is still marked as running, but its lease has expired. Null if that is not known: no view shows the leases. */
   readonly isDead: boolean | null;
 }
@@ -30,15 +32,18 @@ const TOOK_MS = "greatest(0, extract(epoch FROM coalesce(finished_at, clock_time
 
 const selectRuns = (source: ReadSource, condition: string) => `
 SELECT id, kind, scope, status, ${source === "views" ? "CASE WHEN status <> 'running' THEN false END" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead",
-  started_at AS "startedAt", finished_at AS "finishedAt",
+  started_at AS "startedAt", finished_at AS "finishedAt", greatest(least(started_at, listing_as_of), 'epoch') AS "seenAsOf",
   ${TOOK_MS} AS "durationMs", ${["read", "failed"].map((count) => countUnless("'running'", count))},
   ${["skipped", "changed", "removed"].map((count) => countUnless("'running', 'abandoned'", count))}, error
 FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
 
-/** The newest runs and all running ones, newest first. */
+/** The newest runs, the newest one of all libraries, and all running ones, newest first. */
 export async function readRecentRuns(connection: Connection, limit: number, source: ReadSource): Promise<RunRow[]> {
-  const isNew = `id IN (SELECT id FROM ${STORED_ROWS[source].sync_runs} n ORDER BY id DESC LIMIT $1)`;
-  return (await connection.query<RunRow>(selectRuns(source, `${isNew} OR status = 'running'`), [limit])).rows;
+  const runs = STORED_ROWS[source].sync_runs;
+  const isNew = `id IN (SELECT id FROM ${runs} n ORDER BY id DESC LIMIT $1)`;
+  const isNewestWhole = `id = (SELECT max(id) FROM ${runs} n WHERE scope IS NULL)`;
+  const shown = `${isNew} OR ${isNewestWhole} OR status = 'running'`;
+  return (await connection.query<RunRow>(selectRuns(source, shown), [limit])).rows;
 }
 
 /** The newest good run over the whole organization; null if there is none. */

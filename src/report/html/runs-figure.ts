@@ -28,7 +28,7 @@ const MEANINGS = {
 
 /**
  * Runs by their start and duration, the oldest first. A few runs are a sentence.
- * @param total how many there are, if that is more
+ * @param total how many there are, if that is more, without abandoned ones
  */
 export function runsFigure(drawn: readonly DrawnRun[], total = 0): Html | null {
   const runs = drawn.filter(hasDuration);

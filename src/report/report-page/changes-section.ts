@@ -17,8 +17,8 @@ interface ChangedLibrary extends LibraryKey, Readonly<Record<(typeof SERIES)[num
   readonly total: number;
 }
 
-/** Libraries that moved from one owner to another in one run. */
-type Move = { readonly oldOwner: string; readonly newOwner: string; readonly libraries: number };
+/** Libraries that moved from one owner to another in one run. `total`: how many moved in all runs. */
+type Move = Readonly<Record<"oldOwner" | "newOwner", string> & Record<"libraries" | "total", number>>;
 
 const MOVES = `
   SELECT run_id, old_owner, new_owner, array_agg(library_name) AS names
@@ -66,7 +66,7 @@ export const changesSection: Section<{ changes: TimeStep; changed: ChangedLibrar
   queries: {
     changes: `
 SELECT at, at + $step_length::interval AS "end", coalesce(counts, '{}') AS counts, at IN (
-    SELECT generate_series(date_trunc($step::text, started_at), finished_at, $step_length::interval)
+    SELECT generate_series(date_trunc($step::text, seen_as_of), CASE WHEN seen_as_of < started_at THEN seen_as_of ELSE finished_at END, $step_length::interval)
     FROM simcat_report.run_history WHERE saw_everything AND finished_at >= $changes_since
   ) AS "isKnown"
 FROM generate_series(date_trunc($step::text, coalesce($changes_since::timestamptz, $since)), now(), $step_length::interval) AS at
@@ -82,7 +82,7 @@ SELECT owner, library_name AS name, (array_agg(event ORDER BY seen_at DESC) FILT
   max(seen_at) AS "lastChangedAt", count(*) OVER () AS total
 FROM ${EVENTS} GROUP BY owner, library_name ORDER BY max(seen_at) DESC, owner, library_name LIMIT $max_shown`,
     moves: `
-SELECT old_owner AS "oldOwner", new_owner AS "newOwner", cardinality(names) AS libraries
+SELECT old_owner AS "oldOwner", new_owner AS "newOwner", cardinality(names) AS libraries, (sum(cardinality(names)) OVER ())::int AS total
 FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
   },
   finding({ changes, changed: [first], moves, ...facts }) {
@@ -99,6 +99,8 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     const moved = moves.map(({ oldOwner, newOwner, libraries }) => {
       return `${formatLibraries(libraries)} moved from ${shortName(oldOwner)} to ${shortName(newOwner)}`;
     });
+    const others = (moves[0]?.total ?? 0) - sum(moves, ({ libraries }) => libraries);
+    if (others > 0) moved.push(`${formatLibraries(others)} moved between other owners`);
     if (until !== "" && at <= changesSince && first === undefined)
       return `Nothing is known ${since}: the copy is complete ${until}`;
     if (first !== undefined) {
@@ -106,7 +108,7 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
       const scenarios = totals === "" ? "no scenarios" : `scenarios: ${totals}`;
       return [`${formatLibraries(first.total)} changed ${time}`, scenarios, ...moved].join("; ");
     }
-    return moves.length === 0 ? `Nothing changed ${time}` : [...moved, `nothing else changed ${time}`].join("; ");
+    return moves.length === 0 ? `Nothing changed ${time}` : [...moved, `no other library changed ${time}`].join("; ");
   },
   figure({ changes: steps, changed, now, since, changesSince, step }) {
     // Why an earlier part of the time has no changes: the initial load, or a prune.

@@ -55,7 +55,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
 interface Completeness {
   readonly database: string;
   readonly completeAsOf: Date | null;
-  /** `completeAsOf`; if libraries hold it back, the start of the last run that saw everything. Null before that run. */
+  /** `completeAsOf`; if libraries hold it back, the time as of which the last run saw everything. Null before that run. */
   readonly knownUntil: Date | null;
   readonly lastWholeRunId: number | null;
   /** Libraries that hold `completeAsOf` back, those included whose date only has to settle. */
@@ -66,7 +66,7 @@ interface Completeness {
 
 const COMPLETENESS = `
 SELECT current_database() AS database, complete_as_of AS "completeAsOf",
-  coalesce(CASE WHEN libraries_behind + libraries_settling = 0 THEN complete_as_of END, last_whole_run_started_at) AS "knownUntil",
+  coalesce(CASE WHEN libraries_behind + libraries_settling = 0 THEN complete_as_of END, seen_as_of) AS "knownUntil",
   last_whole_run_id AS "lastWholeRunId",
   libraries_behind + libraries_settling AS "librariesBehind",
   history_complete_since AS "historyCompleteSince"
@@ -84,7 +84,7 @@ SELECT count(*) AS libraries, count(DISTINCT owner) AS owners,
   coalesce(sum(parent_count), 0)::float8 AS parents, coalesce(sum(result_count), 0)::float8 AS results, coalesce(sum(file_size_bytes), 0)::float8 AS bytes,
   count(*) FILTER (WHERE file_size_bytes IS NULL) AS "sizesUnread",
   ${["active", "stale", "unknown"].map((state) => `count(*) FILTER (WHERE work_state = '${state}') AS ${state}`)},
-  percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS_SINCE_WORK}) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
+  percentile_disc(0.5) WITHIN GROUP (ORDER BY ${DAYS_SINCE_WORK} DESC) FILTER (WHERE work_state <> 'unknown') AS "medianDays"
 FROM (SELECT * FROM simcat_report.libraries WHERE ${OF_OWNERS} OFFSET 0) AS computed_once`;
 
 /** `total`: how many libraries fail. A few of each error come first, so that a frequent error does not hide the others. */

@@ -24,7 +24,7 @@ interface GrowthRow extends Readonly<Record<"libraries" | "bytes" | "parents" | 
   readonly stale: number | null;
   /** The content that a run read first after this snapshot, although it was listed when the history began: it was not added. */
   readonly readLater: Readonly<Record<"libraries" | "scenarios" | "bytes", number>>;
-  /** Whether all events since then are there. A prune may delete those that tell what was only read later. */
+  /** Whether all events since then are there: from the start of the history, and from the last prune that deleted events. */
   readonly hasEvents: boolean;
 }
 
@@ -77,7 +77,8 @@ WITH loaded AS MATERIALIZED (
 SELECT day::timestamp AT TIME ZONE 'UTC' AS day, sum(libraries * shown)::float8 AS libraries, sum(parents * shown)::float8 AS parents,
   sum(results * shown)::float8 AS results, sum(bytes * shown)::float8 AS bytes, sum(sizes_unread * shown)::float8 AS "sizesUnread",
   sum(active * shown)::float8 AS active, sum(stale * shown)::float8 AS stale,
-  max(taken_at) >= coalesce((SELECT max(cutoff) FROM simcat_report.prune_history WHERE events), '-infinity') AS "hasEvents",
+  max(taken_at) >= coalesce((SELECT max(cutoff) FROM simcat_report.prune_history WHERE events), '-infinity')
+    AND max(d.run_id) >= (SELECT min(run_id) FROM simcat_report.run_history WHERE saw_everything) IS TRUE AS "hasEvents",
   (SELECT json_build_object('libraries', coalesce(sum(l.libraries), 0), 'scenarios', coalesce(sum(l.scenarios), 0),
       'bytes', coalesce(sum(l.bytes), 0)) FROM loaded l WHERE l.run_id > max(d.run_id)) AS "readLater"
 FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS d WHERE day > (now() AT TIME ZONE 'UTC')::date - 731 GROUP BY day ORDER BY day`,
@@ -106,7 +107,11 @@ FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS
       const text = `${formatLibraries(libraries)}, ${plural(parents, "parent")}, ${plural(results, "result")}, ${formatBytes(bytes)}`;
       return note(`The first snapshot: ${text}. The first good run of each day adds one.`);
     }
-    const present: Amounts = { ...facts.libraries, day: knownEndOf(facts).at };
+    // A cached listing is of an earlier time than the snapshot of its run.
+    const present: Amounts = {
+      ...facts.libraries,
+      day: max([knownEndOf(facts).at, ...growth.map(({ day }) => day)]) ?? facts.now,
+    };
     const all = [...growth, present];
     const panels = QUANTITIES.map(({ title, name, format }) => {
       const known = all.flatMap(({ day: at, [name]: amount }) => (amount === null ? [] : [{ at, amount }]));

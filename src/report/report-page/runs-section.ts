@@ -7,6 +7,8 @@ import { html } from "../html/html.ts";
 import { formatRunDuration, isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
 import { numbersTable, type Section } from "./section.ts";
 
+const MAX_DRAWN = 40;
+
 /** The durations and statuses of simcat's runs. A filter by owner does not apply to them. */
 export const runsSection: Section<{ endings: { status: RunStatus; runs: number } }> = {
   id: "runs",
@@ -30,9 +32,10 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
   },
   figure: ({ runs: newest, since, endings }) => {
     // Of the period that the heading counts; if there are none, the last ones before it.
-    const inPeriod = newest.filter((run) => run.startedAt.getTime() + run.durationMs >= since.getTime());
-    const runs = inPeriod.length === 0 ? newest : inPeriod;
-    const total = sum(endings, (ending) => ending.runs);
+    const last = newest.slice(-MAX_DRAWN);
+    const inPeriod = last.filter((run) => run.startedAt.getTime() + run.durationMs >= since.getTime());
+    const runs = inPeriod.length === 0 ? last : inPeriod;
+    const total = sum(endings, (ending) => (ending.status === "abandoned" ? 0 : ending.runs));
     return html`${runsFigure(runs, total)}
 ${unsuccessfulRuns(runs)}
 ${numbersTable(runs.toReversed(), [
