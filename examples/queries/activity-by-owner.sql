@@ -1,6 +1,7 @@
 -- What did each owner do in the last 30 days?
--- From `since` on: the history may have begun later. What was there when it began, or moved to another owner, does not count.
-SELECT e.owner, count(*) FILTER (WHERE e.kind = 'added' AND e.is_result) AS results_run,
+-- From `since` on: the history may have begun later. What was there when it began, or moved to another owner, does not count; nor do
+-- results with an earlier date, such as those of a library that was published with them.
+SELECT e.owner, count(*) FILTER (WHERE e.kind = 'added' AND e.is_result AND (e.service_date >= p.since) IS NOT FALSE) AS results_run,
   count(*) FILTER (WHERE e.kind = 'added' AND NOT e.is_result) AS scenarios_added,
   count(*) FILTER (WHERE e.kind = 'changed' AND e.entity = 'scenario') AS scenarios_changed,
   count(*) FILTER (WHERE e.kind = 'added' AND e.entity = 'library') AS libraries_added,

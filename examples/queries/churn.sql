@@ -22,10 +22,10 @@ WITH weeks AS (
     sum(e.scenario_change) FILTER (WHERE e.scenario_change > 0) AS scenarios_added,
     -sum(e.scenario_change) FILTER (WHERE e.scenario_change < 0) AS scenarios_removed
   FROM weeks
-  CROSS JOIN LATERAL (
+  LEFT JOIN LATERAL (
     SELECT run_id, libraries FROM snapshots WHERE day >= week AND day < week + 7
     ORDER BY taken_at < since, abs(extract(epoch FROM taken_at - since)), day LIMIT 1
-  ) AS s
+  ) AS s ON true
   LEFT JOIN simcat_report.events AS e
     ON e.seen_at >= since AND e.seen_at < (week + 7)::timestamp AT TIME ZONE 'UTC' AND e.kind <> 'loaded' AND NOT e.is_move
   GROUP BY week, since, s.libraries, e.owner, e.library_name
@@ -37,7 +37,8 @@ WITH weeks AS (
   FROM by_library
   GROUP BY week, since, libraries
 )
-SELECT week, since, libraries_at_start,
+SELECT week, since,
+  CASE WHEN since IS NOT NULL THEN libraries_at_start END AS libraries_at_start,
   CASE WHEN since IS NOT NULL THEN libraries_added END AS libraries_added,
   CASE WHEN since IS NOT NULL THEN libraries_removed END AS libraries_removed,
   CASE WHEN since IS NOT NULL THEN scenarios_added END AS scenarios_added,

@@ -7,7 +7,7 @@ SELECT (w.week AT TIME ZONE 'UTC')::date AS week,
   CASE WHEN w.is_known THEN count(DISTINCT e.owner) END AS owners,
   CASE WHEN w.is_known THEN count(DISTINCT (e.owner, e.library_name)) FILTER (WHERE e.scenario_id IS NOT NULL) END AS libraries
 FROM (
-  SELECT week, coalesce(week >= c.events_complete_since AND week <= c.last_whole_run_started_at, false) AS is_known
+  SELECT week, coalesce(week >= c.events_complete_since AND week <= c.seen_as_of, false) AS is_known
   FROM simcat_report.data_complete_as_of AS c, generate_series(0, 11) AS weeks_ago,
     LATERAL (SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days') AT TIME ZONE 'UTC' AS week) AS monday
 ) AS w

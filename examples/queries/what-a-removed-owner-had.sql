@@ -3,5 +3,5 @@
 SELECT DISTINCT ON (d.owner, d.library_name) d.owner, d.library_name, d.day AS last_day, d.scenarios, d.results, d.bytes,
   d.package_name, d.package_version
 FROM simcat_report.daily_libraries AS d
-WHERE d.live AND NOT EXISTS (SELECT FROM simcat_report.owner_storage AS o WHERE o.owner = d.owner)
+WHERE d.live AND NOT EXISTS (SELECT FROM simcat_report.library_freshness AS f WHERE f.owner = d.owner)
 ORDER BY d.owner, d.library_name, d.day DESC;

@@ -285,19 +285,16 @@ const answersSince = (began: number): Readonly<Record<string, () => readonly str
   },
   "what-a-removed-owner-had.sql": () => [`eve | gone | ${day(6)} | 4 | 1 | 512 | stsim | 9.9.9`],
   "churn.sql": () =>
-    weeks(8).flatMap((week) => {
+    weeks(8).map((week) => {
       const first = SNAPSHOT_DAYS.findLast((days) => monday(day(days)) === week);
-      if (first === undefined) return [];
-      const libraries = first > 20 ? 1 : 2;
       const start = Date.parse(week);
-      if (start + 7 * 24 * HOUR < ago(began).getTime()) return [`${week} | null | ${libraries}${" | null".repeat(5)}`];
+      if (first === undefined || start + 7 * 24 * HOUR < ago(began).getTime()) return `${week}${" | null".repeat(7)}`;
+      const libraries = first > 20 ? 1 : 2;
       const inWeek = (days: number) => Number(monday(date(days)) === week && days < began);
       const since = Math.round((now - Math.max(start, ago(began).getTime())) / HOUR / 24);
       const gone = 2 * inWeek(2) + 2 * inWeek(10);
       const percent = ((100 * inWeek(2)) / libraries).toFixed(1);
-      return [
-        `${week} | ${since} days ago | ${libraries} | ${inWeek(2)} | ${inWeek(2)} | ${inWeek(8)} | ${gone} | ${percent}`,
-      ];
+      return `${week} | ${since} days ago | ${libraries} | ${inWeek(2)} | ${inWeek(2)} | ${inWeek(8)} | ${gone} | ${percent}`;
     }),
   "most-rerun.sql": () => ["ann | forest | 1 | Burn | 2 | 70 days ago", "ann | forest | 99 | null | 1 | 90 days ago"],
   "old-package-results.sql": () => ["ann | forest | stsim | 9.9.9 | 10.0.0 | 3"],
@@ -459,6 +456,65 @@ test("a library that came and went within a week is not removed from those at it
   });
   await addRows(database(), "events", brief);
   expect(await removals()).toEqual({ atStart: "2", removed: "3", percent: "50.0" });
+});
+
+test("a week without a snapshot has what runs of some libraries found, and no start (fault 398)", async () => {
+  const week = monday(date(2));
+  await database().query("DELETE FROM simcat.snapshot_days WHERE day >= $1", [week]);
+  const [line] = (await answerOf("churn.sql")).filter((row) => row.startsWith(week));
+  const [, , atStart, added, removed, , , percent] = line?.split(" | ") ?? [];
+  expect({ atStart, added, removed, percent }).toEqual({ atStart: "null", added: "1", removed: "1", percent: "null" });
+});
+
+test("results of an earlier date in a library that was published later were not run now (fault 399)", async () => {
+  const published = {
+    ...BOB,
+    library_name: "old",
+    seen_at: ago(1),
+    run_id: 4,
+    kind: "added",
+    scenarios: 1,
+    results: 1,
+  };
+  const results = [200, null, 5].map((dated, at) => ({
+    ...published,
+    scenario_id: at,
+    is_result: true,
+    service_date: dated && ago(dated),
+  }));
+  await addRows(database(), "events", results);
+  expect((await answerOf("activity-by-owner.sql")).find((row) => row.startsWith("bob"))).toMatch(/^bob \| 3 \| 0 /);
+});
+
+test("a library that shrank to nothing freed its size, and so did one that went on living (fault 400)", async () => {
+  await addRows(database(), "events", [{ bytes: -4096, seen_at: ago(2), run_id: 3, kind: "changed" }]);
+  await database().query("UPDATE simcat.libraries SET file_size_bytes = 0 WHERE library_name = 'forest'");
+  const shrunk = (await answerOf("storage-freed-by-month.sql")).map((row) => Number(row.split(" | ").at(-1)) || 0);
+  expect(shrunk.reduce((sum, bytes) => sum + bytes)).toBe(4096);
+});
+
+test("content that was read late is no growth of the storage in 90 days (fault 397)", async () => {
+  const forecast = async () => (await answerOf("storage-by-month.sql")).filter((row) => /^ann.*true$/.test(row));
+  await database().query("UPDATE simcat.owner_days SET bytes = 2048 WHERE owner = 'ann' AND day < $1", [day(35)]);
+  await addRows(database(), "events", [{ seen_at: ago(35), run_id: 65, kind: "loaded", bytes: 2048 }]);
+  expect(await forecast()).toEqual([`ann | ${day(-90)} | 4096 | 4096 bytes | true`]);
+  await addRows(database(), "events", [{ seen_at: ago(20), run_id: 80, kind: "loaded" }]);
+  expect(await forecast()).toEqual([]);
+});
+
+test("an owner whose only library could not be read yet has libraries (fault 401)", async () => {
+  await addRows(database(), "library_sync", [
+    sync(0, { owner: "eve", library_name: "new", content_read_at: null, ...failure }),
+  ]);
+  expect(await answerOf("what-a-removed-owner-had.sql")).toEqual([]);
+});
+
+test("the copy was as old as the cached listing of its last run (fault 396)", async () => {
+  const freshest = async () =>
+    Math.max(...(await answerOf("fresh-time.sql")).map((row) => Number(row.split(" | ")[1]) || 0));
+  expect(await freshest()).toBeGreaterThan(0);
+  await database().query("UPDATE simcat.sync_runs SET listing_as_of = $1", [ago(41)]);
+  expect(await freshest()).toBe(0);
 });
 
 test("initial content that was only read later was there at the start of a week (fault 241)", async () => {

@@ -296,4 +296,18 @@ describe("the Grafana dashboard", () => {
     const rounded = rows.map((row) => row.map((value) => (typeof value === "number" ? Math.round(value) : value)));
     expect(rounded).toEqual([forecast]);
   });
+
+  test("forecasts storage from the time on at which all content was read (fault 397)", async () => {
+    await admin.query(`
+      DELETE FROM simcat.snapshot_days;
+      INSERT INTO simcat.snapshot_days (day, run_id, taken_at)
+      SELECT (now() AT TIME ZONE 'UTC')::date - ago, 100 - ago, now() FROM generate_series(0, 39) AS ago;
+      INSERT INTO simcat.owner_days (day, owner, libraries, scenarios, results, bytes, sizes_unread)
+      SELECT (now() AT TIME ZONE 'UTC')::date - ago, 'eve', 1, 0, 0, CASE WHEN ago > 34 THEN 1000 ELSE 4000 END, 0
+      FROM generate_series(0, 39) AS ago;
+      INSERT INTO simcat.events (owner, library_name, kind, seen_at, run_id, scenarios, results, bytes)
+      VALUES ('eve', 'Late', 'loaded', now() - interval '34 days', 66, 0, 0, 3000)`);
+    const [row = []] = await answer("Storage forecast", { owner: ["eve"], package: ALL });
+    expect(row.slice(0, 4)).toEqual(["35", "a line through 35 days", 0, 4000]);
+  });
 });

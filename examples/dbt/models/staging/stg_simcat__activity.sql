@@ -15,6 +15,8 @@ select
     service_date,
     seen_at,
     run_id,
-    coalesce(moved.is_move, false) as is_move
+    coalesce(moved.is_move, false) as is_move,
+    coalesce(seen_at < copy.history_complete_since, true) as is_before_history
 from {{ source('simcat', 'activity') }}
+cross join {{ source('simcat', 'data_complete_as_of') }} as copy
 left join moved using (run_id, owner, library_name)

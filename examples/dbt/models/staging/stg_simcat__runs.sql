@@ -5,7 +5,7 @@ select
     status,
     started_at,
     finished_at,
-    extract(epoch from finished_at - started_at) as seconds,
+    case when status <> 'abandoned' then extract(epoch from finished_at - started_at) end as seconds,
     is_whole,
     libraries_read,
     libraries_changed,
