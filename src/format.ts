@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "./units.ts";
 
 /** Numbers, sizes and times for people. For the notation of the settings, such as `15m` and `512MiB`, see units.ts. */
 
-/** A whole number with separators: `1,234`. `toLocaleString` would load its tables first, which takes 9 ms. */
+/** A whole number with separators: `1,234`. `toLocaleString` would load its tables first, which is slow. */
 export const formatCount = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** `1 library`, `1,234 libraries`. */

@@ -149,7 +149,7 @@ let context: Context = {
   mask: (text) => mask(text),
 };
 
-/** Returns the exit code. Imports the logger only now, because it takes a quarter of the time of `--help`. */
+/** Returns the exit code. Imports the logger only now, because that takes long. */
 async function reportError(error: unknown): Promise<number> {
   const isMissing = hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND");
   if (isMissing || hasErrorCode(error, "EMFILE", "ENFILE")) {
@@ -161,8 +161,8 @@ async function reportError(error: unknown): Promise<number> {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  // pg asks `navigator` for the runtime. Node 20 has none, and then pg loads the whole of Node's `fetch`, which is a tenth
-  // of the start of a command. Remove it with Node 20.
+  // pg asks `navigator` for the runtime. Node 20 has none, and then pg loads the whole of Node's `fetch`, which is slow.
+  // Remove it with Node 20.
   if (!("navigator" in globalThis)) Object.assign(globalThis, { navigator: { userAgent: "Node.js" } });
   try {
     if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
@@ -174,7 +174,7 @@ async function main(args: readonly string[]): Promise<number> {
     const [command, option, word] = args;
     if (command === "completion" && (option === "--owner" || option === "--library"))
       return await (await import("./cli/offered-names.ts")).printNames(context, option, word);
-    // Imported only now, because it takes half of the time of `--version`.
+    // Imported only now, because `--version` does not need it and it takes long.
     const { runProgram } = await import("./cli/program.ts");
     return await runProgram(context, args);
   } catch (error) {

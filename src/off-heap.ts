@@ -7,10 +7,10 @@ import type { LibraryKey, ListedLibrary, ScenarioId } from "./model.ts";
  * and `createIdSet` a `Set`. A reader who believes that may skip the file.
  */
 
-/** The first libraries are kept as objects, which take about 10 MB. */
+/** The first libraries are kept as objects, so that small organizations do not pay for large ones. */
 const MAX_OBJECTS = 20_000;
 
-/** Keeps listed libraries, most of them as source texts: a million take 150 MB outside of the heap, as objects 470 MB in it. */
+/** Keeps listed libraries, most of them as source texts outside of the heap, which take far less memory than objects in it. */
 export function createListingStore(parse: (source: string) => ListedLibrary) {
   const texts = createTextList(parse);
   const keys = createHashIndex();
@@ -116,7 +116,7 @@ export function createTextList<T>(parse: (source: string) => T) {
 
 const INITIAL_SLOTS = 4096;
 
-/** Finds indexes of values by their hashes. One million keys take 16 MB, where a `Map` with strings takes 130 MB. */
+/** Finds indexes of values by their hashes. It takes far less memory than a `Map` with strings. */
 function createHashIndex() {
   let hashes = new Uint32Array(INITIAL_SLOTS / 2);
   /** Index + 1 by hash; 0 is free. At most half of the slots are used. */
@@ -158,7 +158,7 @@ function createHashIndex() {
 /** Up to this size a `Set` is faster, and most lists are shorter. */
 const MAX_SET_SIZE = 1_000;
 
-/** A set of ids, of 20 to 40 bytes each. A `Set` of one million ids takes 40 MB of heap, and leaves as much garbage. */
+/** A set of ids. A large `Set` takes more memory, in the heap, and leaves as much garbage. */
 export function createIdSet() {
   /** The first ids, and all beyond 2^53. */
   const set = new Set<ScenarioId>();

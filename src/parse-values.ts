@@ -184,7 +184,7 @@ export function createTimeZone(name: string): TimeZone {
   };
 }
 
-/** Intl takes 20 µs a call, so its answer is cached per day, except for the days on which the clocks change. */
+/** Intl is slow, so its answer is cached per day, except for the days on which the clocks change. */
 function createOffsets(timeZone: string): (instant: number) => number {
   const clock = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
   const offsetAt = (instant: number) => {

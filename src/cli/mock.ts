@@ -12,7 +12,7 @@ export const MOCK_KEY = "mock-key";
 export const defineMock: DefineCommand = (command, run) =>
   command
     .option("--port <PORT>", "the port to listen on; 0 selects a free one", wholeNumberUpTo(65_535), 8080)
-    // The libraries are generated at the start, in a second or two, during which no signal stops the process.
+    // The libraries are generated at the start, and meanwhile no signal stops the process.
     .option("--libraries <COUNT>", "the number of libraries", wholeNumberUpTo(100_000), 200)
     // The scenarios of a library are generated when they are requested.
     .option("--scenarios <COUNT>", "the average number of scenarios in a library", wholeNumberUpTo(1_000_000), 20)

@@ -11,7 +11,7 @@ const UNLIMITED = `SET LOCAL statement_timeout = 0;
 
 /**
  * Compiling a statement costs more than it saves here. With `auto`, each statement is planned for its values. With
- * `force_custom_plan` each foreign-key check would be planned again too, which cost a third of the time of storing.
+ * `force_custom_plan` each foreign-key check would be planned again too, which takes long.
  */
 const PLANNED = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = auto";
 

@@ -75,7 +75,7 @@ export const widthOf = (text: string): number => getStringWidth(text, {}, { cont
 export function truncate(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = "";
-  // Created only now, because the first one takes 10 ms.
+  // Created only now, because the first one takes long.
   const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
   for (const { segment } of graphemes.segment(text)) {
     if (widthOf(kept + segment) >= columns) break;

@@ -9,7 +9,7 @@ import { toError } from "../errors.ts";
 
 /** The facts that a probe waits for. Reading them touches only small tables, however large the copy is. */
 export type Basics = Awaited<ReturnType<typeof readBasics>>;
-/** The figures of the copy. Reading them scans the tables of libraries and rejects, which takes seconds for a million rows. */
+/** The figures of the copy. Reading them scans the tables of libraries and rejects, which is slow for a large copy. */
 export type CopyFigures = Awaited<ReturnType<typeof readFigures>>;
 
 export type CopyReads = ReturnType<typeof createCopyReads>;

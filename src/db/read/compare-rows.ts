@@ -46,8 +46,7 @@ const IS_KNOWN = { listing: "r.listed IS NOT NULL", metadata: "r.metadata IS NOT
  * Returns the rows of `table` that are missing, removed or different, in the order of the parameters; for the first examples also the
  * differing columns as JSON. Postgres compares stored rows (`s`) with the service's (`r`), because its jsonb equality is exact for numbers
  * of any length and ignores the spelling of JSON, and because it parsed the stored times. LATERAL and OFFSET 0 look up each row by its
- * key: without statistics of a table that was just filled, the planner would read the whole library for every part of a long list,
- * which is ten times slower.
+ * key: without statistics of a table that was just filled, the planner would read the whole library for every part of a long list.
  */
 function compareStatement<Item>(
   source: ReadSource,

@@ -17,7 +17,7 @@ interface WriterTools {
   readonly mask: (message: string) => string;
 }
 
-/** Batches of 1,000 rows cost Postgres a tenth more per row. */
+/** Smaller batches cost Postgres more per row. */
 const BATCH_ROWS = 2_000;
 const BATCH_BYTES = 4 * 2 ** 20;
 /** How long a batch waits for more libraries. */

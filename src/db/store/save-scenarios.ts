@@ -115,11 +115,10 @@ function decideMissing(
  * The statements take the libraries of a batch as `$owner` and `$library_name`, one element for each library, and the run as
  * `$run_id`. They return one row for each library, in their order.
  *
- * The planner expects one row for an owner and name, so left to itself it loops over a whole library for each row (10 s instead
- * of 60 ms for 5,000 stored scenarios). If one library has most of the rows, it expects all of them and scans the table for
- * each batch (400 ms instead of 20 ms). The statements leave it no such choice: a stored row is written by its whole key
- * (ON CONFLICT), the stored rows of a library are looked up library by library (LATERAL … OFFSET 0), and a FULL JOIN, which
- * never loops, matches them with the scenarios that were read.
+ * The planner expects one row for an owner and name, so left to itself it loops over a whole library for each row. If one
+ * library has most of the rows, it expects all of them and scans the table for each batch. Both are slow. The statements leave
+ * it no such choice: a stored row is written by its whole key (ON CONFLICT), the stored rows of a library are looked up library
+ * by library (LATERAL … OFFSET 0), and a FULL JOIN, which never loops, matches them with the scenarios that were read.
  */
 
 const SCENARIO_KEY = "owner, library_name, scenario_id";

@@ -19,8 +19,8 @@ export const MEMORY_LIMITS = {
   /** JSON source of all lists together. */
   bytes: 48 * 2 ** 20,
   /**
-   * A longer list is staged, even if memory is free. V8 sizes its heap from what survives the first collections: with lists of up
-   * to 10,000 scenarios in memory, a list of a million took 25 MB more. Staging makes lists of 5,000 take 4 to 10 % longer.
+   * A longer list is staged, even if memory is free. V8 sizes its heap from what survives the first collections, so larger lists
+   * in memory would raise the memory of the whole run. Staging takes a little longer.
    */
   itemsOfList: 3_000,
   /** Scenarios that are staged in one transaction. */

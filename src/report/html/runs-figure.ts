@@ -52,7 +52,7 @@ export function runsFigure(drawn: readonly DrawnRun[], total = 0): Html | null {
 <figcaption class="soft">${label}${total > runs.length ? " The view simcat_report.run_history has all." : ""} Start (UTC) and duration; the axis of seconds is logarithmic.</figcaption></figure>`;
 }
 
-/** A dot for each run. The axis of durations is logarithmic, because a full run takes a thousand times as long as an empty one. */
+/** A dot for each run. The axis of durations is logarithmic, because a full run takes far longer than an empty one. */
 export function runsChart(runs: readonly DrawnRun[], label: string): Html {
   const secondsOf = ({ durationMs }: DrawnRun) => Math.max(0.01, durationMs / 1000);
   const [shortest = 1, longest = 1] = extent(runs, secondsOf);

@@ -61,7 +61,7 @@ export function openConnectionPool(options: ConnectionPoolOptions) {
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  // Optimizing undici's parser, which is WebAssembly, takes 34 MB and 0.1 s of a run without news (docs/decisions/0030-no-webassembly-optimizer.md).
+  // Optimizing undici's parser, which is WebAssembly, takes memory and time in every run (docs/decisions/0030-no-webassembly-optimizer.md).
   setFlagsFromString("--liftoff-only");
 
   function openProxyAgent(proxy: ProxySetting): Dispatcher {

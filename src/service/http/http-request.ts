@@ -21,8 +21,8 @@ const DISCARDED = new Error("the request was discarded");
 /**
  * One GET in a slot of the limiter, and undici's handler for it. It reports to the limiter at the moment of each event,
  * before another request can be sent. Its time runs only while the caller waits for bytes: parsing and storing do not
- * count. It uses `dispatcher.dispatch` because that costs 41 µs instead of the 50 µs of `request` and can be cancelled
- * while it connects. A class, because allocating thirty closures cost 3 µs per request.
+ * count. It uses `dispatcher.dispatch` because that is faster than `request` and can be cancelled while it connects. It is a
+ * class because allocating its many closures for each request took longer.
  */
 export class InFlightRequest implements Dispatcher.DispatchHandler {
   readonly #context: HttpContext;

@@ -198,7 +198,7 @@ function tooLarge(maxBytes: number): AttemptFailure {
 }
 
 /**
- * Decompresses a complete body; null if it is longer than MAX_WHOLE_BYTES. It costs 8 µs, a stream 100 µs.
+ * Decompresses a complete body; null if it is longer than MAX_WHOLE_BYTES. A stream would take far longer.
  * @throws AttemptFailure
  */
 function gunzipWhole(bytes: Buffer, layers: number): Buffer | null {

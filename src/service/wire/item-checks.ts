@@ -98,7 +98,7 @@ export function findWrongField(object: JsonObject, fields: FieldTable): ItemErro
   return null;
 }
 
-/** The most bytes of one item: parsing takes about twenty times its size in memory. */
+/** The most bytes of one item, because parsing takes many times its size in memory. */
 export const MAX_ITEM_BYTES = 16 * 1024 * 1024;
 /** Bytes of a larger item that are kept, for its reject. */
 export const EXCERPT_BYTES = 64 * 1024;
