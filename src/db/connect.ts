@@ -50,7 +50,7 @@ const types: pg.CustomTypesConfig = {
 const withFullVerification = (url: string) =>
   url.includes("uselibpqcompat=") ? url : url.replace(/(?<=[?&]sslmode=)(?:prefer|require|verify-ca)\b/, "verify-full");
 
-/** A connection pool that keeps the errors of closed connections and announces waits. */
+/** A connection pool that survives errors of closed connections, and announces waits. */
 export class Pool extends pg.Pool {
   /** Aborted to close all connections at once. `end` waits for the server's answers. */
   readonly closing = new AbortController();
@@ -85,7 +85,7 @@ export class Pool extends pg.Pool {
     });
   }
 
-  /** Reports that the database does not answer, or its last error: once, until a new connection or a transaction ends it. */
+  /** Announces once per outage that the database does not answer, or its error. A new connection or a transaction ends the outage. */
   announceOutage(error?: unknown): void {
     if (this.#isOutageAnnounced) return;
     this.#isOutageAnnounced = true;

@@ -22,7 +22,7 @@ export type Lease = Awaited<ReturnType<typeof acquireLease>>["lease"];
 
 /**
  * Takes the lease, and renews it until it is released. If another run holds it, watches whether that run renews it, and takes it
- * over if not. `start` runs in the transaction that takes the lease; again, with the `earlier` result, if its COMMIT was not answered.
+ * over if not. `start` runs in the transaction that takes the lease. If its COMMIT is not answered, both run again, with the `earlier` result.
  * @throws BusyError if another run holds it and renews it
  */
 export async function acquireLease<S>(

@@ -8,7 +8,7 @@ const BLOCKING = {
   writers:
     "l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') AND n.nspname IN ('simcat', 'simcat_migrations')",
   readers: "l.mode = 'AccessExclusiveLock' AND n.nspname IN ('simcat', 'simcat_migrations')",
-  /** Whoever locks or changes a row of the table holds one of these. */
+  /** A session that locks or changes a row of the table holds one of these. */
   lease: "l.mode <> 'AccessShareLock' AND n.nspname = 'simcat' AND c.relname = 'leases'",
 };
 
@@ -29,8 +29,8 @@ WHERE l.locktype = 'relation' AND ${BLOCKING[blocking]} AND l.pid <> pg_backend_
 ORDER BY l.granted DESC, a.xact_start, relation LIMIT 1`;
 
 /**
- * The error of a transaction. If it waited for a lock in vain, another one that names the session, if it is found: the first of
- * `blocked` that a session blocks.
+ * Returns the error of a transaction. If that waited for a lock in vain, and a session is found that blocks one of `blocked`, returns
+ * an error that names the session instead.
  */
 export async function nameLockHolder(pool: Pool, blocked: readonly Blocked[], error: unknown): Promise<unknown> {
   const cause = driverError(error);

@@ -111,7 +111,7 @@ UPDATE simcat.sync_runs SET status = $status, error = $error, finished_at = cloc
     .join(", ")}
 WHERE id = $id`);
 
-/** What a run records of the listing that it accepted: one that shares something with the copy, if there is a copy. */
+/** Facts of the listing that a run accepted. Such a listing shares something with the copy, if there is a copy. */
 export interface AcceptedListing {
   /** Whether it shows all libraries as of a known time. */
   readonly complete: boolean;
@@ -130,7 +130,7 @@ export async function finishRun(
   await connection.query(FINISH_RUN({ id, status, error, complete, asOf, ...counts }));
 }
 
-/** Held with nothing read: the listing lacked all libraries that were left. */
+/** A held backfill that read nothing was not completed: the listing lacked all libraries that were left. */
 const SELECT_NEWEST_BACKFILL = `
 SELECT ${IS_GOOD} AND NOT (status = 'held' AND libraries_read = 0) AS "isCompleted",
   (extract(epoch FROM backfill_since) * 1000)::float8 AS since

@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { type Connection, oneRow } from "./connect.ts";
 
-/** What a session says of its server. */
+/** Facts about the server of a session. */
 export interface SessionServer {
   /** As Postgres counts: 180004 is 18.4. */
   readonly versionNumber: number;

@@ -8,7 +8,7 @@ export type BoundStatement = ReturnType<ReturnType<typeof statement>>;
 
 /**
  * SQL with named parameters, such as `$run_id`. The returned function binds values to them; it ignores values that the
- * statement does not name, and throws a TypeError for a parameter without a value; null is one.
+ * statement does not name, and throws a TypeError for a parameter without a value. Null is a value.
  */
 export function statement(sql: string) {
   const names: string[] = [];
@@ -28,7 +28,7 @@ export function keyArrays(keys: readonly LibraryKey[]): StatementParameters {
   return { owner: textArray(keys.map(({ owner }) => owner)), library_name: textArray(keys.map(({ name }) => name)) };
 }
 
-/** Joins the rows of a statement that answers by position with the items that it was about. */
+/** Pairs the items of a statement with its rows: it returns one for each, in their order. */
 export function byPosition<Item, Row>(items: readonly Item[], rows: readonly Row[]): (readonly [Item, Row])[] {
   return items.map((item, index) => {
     const row = rows[index];

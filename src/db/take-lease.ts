@@ -11,7 +11,7 @@ export const RENEW_MS = 5_000;
 const WATCH_EVERY_MS = 500;
 /** A lease lasts at most 20 s without a renewal, so only a lock on its row, or many short runs, can make a run wait this long. */
 const MAX_WAIT_MS = 60_000;
-/** What is left of a lease that a clock ahead has dated: its holder renews it before, unless it is dead. */
+/** A lease that was dated by a clock that was ahead lasts this long from now. A live holder renews it in time. */
 const SHORTENED_MS = 3 * RENEW_MS;
 
 type LeasePeriod = Pick<OtherLease, "token" | "expires">;
@@ -45,9 +45,9 @@ export async function takeLease<S>(
   signal: AbortSignal,
 ): Promise<{ readonly token: number; readonly started: S }> {
   const beganAt = performance.now();
-  /** What the last attempt took, if its COMMIT was not answered. */
+  /** The lease that the last attempt took, if its COMMIT was not answered. */
   let unanswered: (LeasePeriod & { readonly started: S }) | null = null;
-  /** Marks the dead holders' runs as abandoned. Null if a run may hold a lease that excludes it. */
+  /** Takes the lease and marks the runs of dead holders as abandoned. Null if another run may hold a lease that excludes it. */
   const tryTake = async (connection: Connection) => {
     await connection.query(LOCK_TAKING);
     const own = [unanswered?.token, unanswered?.expires];
@@ -62,7 +62,7 @@ export async function takeLease<S>(
     return unanswered;
   };
   const readRivals = (connection: Connection) => connection.query<OtherLease>(SELECT_RIVALS, [name]);
-  /** When each period of a rival seemed to expire first. */
+  /** The end of each rival's period when it was last seen. Another end means that it was renewed. */
   const expiries = new Map<string, string>();
   let isAnnounced = false;
   for (;;) {
@@ -111,15 +111,15 @@ FROM simcat.leases WHERE ${RIVALS} ORDER BY expires_at DESC`;
 const TAKE_LOCK = 7_264_112_010;
 const LOCK_TAKING = `SELECT pg_advisory_xact_lock(${TAKE_LOCK})`;
 
-/** A lease that ends later than one that is renewed now is of a clock that was set back, so its end says nothing. */
+/** No renewal ends later than now + LEASE_MS. A later end was dated by a clock that was ahead; such a lease gets SHORTENED_MS from now. */
 const SHORTEN = `
 UPDATE simcat.leases SET expires_at = clock_timestamp() + $3 * interval '1 ms' WHERE name IN (
   SELECT name FROM simcat.leases WHERE ${RIVALS} AND expires_at > clock_timestamp() + $2 * interval '1 ms'
   FOR NO KEY UPDATE SKIP LOCKED)`;
 
 /**
- * Takes a lease if each one that excludes it has expired or is the `unanswered` one, and fences those out. SKIP LOCKED, because a
- * locking transaction may be the last one of its holder, or renew it.
+ * Takes the lease if every lease that excludes it has expired or is the `unanswered` one, and fences those out. A row that is locked
+ * counts as live (SKIP LOCKED): the transaction that locks it may be a renewal, or the last one of its holder.
  */
 const TAKE = `
 WITH rivals AS (SELECT FROM simcat.leases WHERE ${RIVALS}),

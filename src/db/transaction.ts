@@ -60,7 +60,7 @@ export interface TransactionOptions extends Pick<RetryOptions, "retryForMs" | "l
   readonly fence?: { readonly name: string; readonly token: number };
   /** Does not announce that it waits, because no work of a run depends on it. */
   readonly isSilent?: boolean;
-  /** The work itself changes the row of a lease. If it is repeated after a lost COMMIT, the last result counts, else the first. */
+  /** The work itself changes the row of a lease. After a lost COMMIT its last result counts, and of other work the first. */
   readonly changesLease?: boolean;
 }
 
@@ -106,7 +106,7 @@ export async function withTransaction<T>(
     } catch (error) {
       if (isConnectionLost(error)) {
         closing = true;
-        // What is read needs no answer.
+        // The rows are read already, so the end needs no answer.
         if (options.snapshot && computed !== null) return computed.value;
         unanswered ??= computed;
         throw error;

@@ -183,10 +183,7 @@ function createKeyCheck(context: HttpContext): (signal: StopSignal) => Promise<b
   };
 }
 
-/**
- * The signal of one call, which the call itself can abort. It replaces an AbortController, because that is slow, and so are its
- * listeners.
- */
+/** The signal of one call, which the call itself can abort. An AbortController and its listeners would be slower. */
 class AbortScope implements StopSignal {
   readonly #listeners = new Set<() => void>();
   aborted = false;

@@ -21,8 +21,8 @@ interface KnownSources {
 
 /**
  * Returns the selection, with the owner of each library that was named without one.
- * @throws a UsageError for such a name that several owners have, and, with suggestions, for an owner or a library that is
- *   neither listed nor stored
+ * @throws UsageError if several owners have a library of such a name; with suggestions, if an owner or a library is neither
+ *   listed nor stored
  */
 export async function assertKnown(asked: Selection, sources: KnownSources, signal: AbortSignal): Promise<Selection> {
   const { listing, pool, source } = sources;
@@ -77,7 +77,7 @@ async function offerKnown(
   if (pool !== null) await readSnapshot(pool, "looking for names", offerStored, signal);
 }
 
-/** A name that no library has keeps its empty owner. */
+/** Finds the owner of each library that was named without one. A name that no library has keeps its empty owner. */
 async function withOwners(selection: Selection, sources: KnownSources, signal: AbortSignal): Promise<Selection> {
   const names = new Set(selection.libraries.flatMap(({ owner, name }) => (owner === "" ? name : [])));
   if (names.size === 0) return selection;

@@ -33,7 +33,7 @@ export function copyLibraries(run: Run, planned: PlannedRun, failed: readonly Fa
   return saveOutcomes(outcomes, { lease, mask, context }, stop);
 }
 
-/** Yields the outcome of each library, first those that have already failed. `stop` ends the reading, also for the writer. */
+/** Yields the outcome of each library, first those that have already failed. The reader and the writer abort `stop` to end the reading. */
 async function* readLibraries(
   run: Run,
   planned: PlannedRun,
@@ -55,7 +55,7 @@ async function* readLibraries(
       stopped.throwIfAborted();
       return await readLibrary(action, stopped);
     } catch (error) {
-      // Otherwise each waiting request would first wait for the pause to end.
+      // Otherwise each waiting request would wait until the pause ends.
       if (error instanceof SourceUnavailableError) stop.abort(error);
       throw error;
     }
@@ -81,7 +81,7 @@ async function* readLibraries(
   await outage.assertRead();
 }
 
-/** Returns the function that reads one library. Its errors end the run: if only this library failed, it returns the ContentError. */
+/** Returns the function that reads one library. If only this library failed, it returns the ContentError. Every other error ends the run. */
 async function createLibraryReader(run: Run, planned: PlannedRun) {
   const createBuffer = await createScenarioBuffers(run);
   const findDrift = createDriftFinder(run, planned.listing.libraries);
@@ -127,7 +127,7 @@ async function createLibraryReader(run: Run, planned: PlannedRun) {
   };
 }
 
-/** Distinguishes an outage of the service from broken libraries. `listedWitness`: one that is readable unless the service is down. */
+/** Distinguishes an outage of the service from broken libraries. Only an outage should keep `listedWitness` from being read. */
 function watchForOutage({ service }: Run, listedWitness: LibraryKey | null, signal: AbortSignal) {
   const breaker = new CircuitBreaker();
   let witness = listedWitness;
@@ -135,7 +135,7 @@ function watchForOutage({ service }: Run, listedWitness: LibraryKey | null, sign
   let hasRead = false;
   let lastUnread: ContentError | null = null;
 
-  /** Reads one library more: an outage may concern only one part of the content. Returns its failure, or null. */
+  /** Reads a library, with all parts of its content, because an outage may concern one of them. Returns its failure, or null. */
   const ask = async (library: LibraryKey): Promise<ContentError | null> => {
     try {
       await service.readContent(library, DISCARD, signal);

@@ -12,15 +12,15 @@ import type { Run } from "./run-types.ts";
 
 /** One is enough, unless it was edited meanwhile or cannot be read. */
 const MAX_PEERS = 3;
-/** More than are asked: some may not be listed any more. */
+/** More than MAX_PEERS, because some may not be listed any more. */
 const FIRST_FOUND = 20;
 
 /** Finds out whether the service has changed the shape of its answers. */
 export function createDriftFinder({ pool, lease, service }: Run, libraries: ListedLibraries) {
-  /** All readers of a run share the answers, as far as they are answers of other libraries. By field. */
+  /** The answers by field. All readers of a run share them, unless the only library that was asked is the reader's own. */
   const asked = new Map<string, ReturnType<typeof ask>>();
 
-  /** Asks whether the service still sends a field that the library `key` lost: other libraries that had it, until one has it. */
+  /** Finds out whether the service still sends a field that the library `key` lost: reads others that had it, until one has it. */
   async function askPeers(lost: LostField, key: LibraryKey, signal: AbortSignal): Promise<Testimony> {
     const name = `${lost.of} ${lost.field}`;
     const earlier = asked.get(name);
@@ -69,7 +69,7 @@ export function createDriftFinder({ pool, lease, service }: Run, libraries: List
     }
   }
 
-  /** Why content that lacks a field seems to have lost it; null if no stored row of the library has a value that would be lost. */
+  /** Why content that lacks fields fails as drift; null if no stored value would be lost, or if the loss is an edit. */
   return async (content: LibraryContent, received: ReceivedContent, signal: AbortSignal): Promise<string | null> => {
     const operation = "comparing the fields of a library with its stored rows";
     const find = (connection: Connection) => compareFields(connection, content, lackedFields(received));

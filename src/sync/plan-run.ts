@@ -64,7 +64,7 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
 
 /**
  * Decides whether the libraries that the listing lacks may be marked as removed. A run of a selection also holds the removals outside
- * of it that a run of everything would hold, because the libraries that it adds would lower the share of those removals.
+ * of it that a run of everything would hold. Otherwise the libraries that this run adds would lower the share of those removals.
  */
 async function checkRemovals(
   connection: Connection | null,
@@ -76,7 +76,7 @@ async function checkRemovals(
   const isSlice = selection.slice !== undefined;
   const canMark = complete && !isSlice;
   const { missing, missingElsewhere, heldSince } = plan;
-  // A slice that shares nothing with the listing may be a small one.
+  // A small slice may share no library with the listing, so the whole organization is counted.
   const live =
     connection !== null && isSlice && plan.live.listed === 0 ? await countLive(connection, listing) : plan.live;
   const numbers: RemovalNumbers =
@@ -132,11 +132,11 @@ function countOthers({ gone, cameBack }: RemovalNumbers, missing: readonly Libra
   return gone + again.size - missing.filter((key) => again.has(keyText(key))).length;
 }
 
-/** What the listing changes, also out of scope, except that only libraries in scope are restored. */
+/** The changes of the listing, in scope or not. Only libraries in scope are restored. */
 export function toListingChanges(planned: PlannedRun): ListingChanges {
   const { listing, listedAt, blindSince, plan, openRejects, verdict } = planned;
   const { libraries, rejects } = listing;
-  // A listing that may lack entries, or a slice of one, proves nothing by what it lacks, but the entries that it has are good.
+  // A listing that may lack entries, or a slice of one, proves nothing by what it lacks. Each good entry proves that its rejects are over.
   const isTrusted = verdict.kind === "pass" || (verdict.kind === "held" && verdict.rule !== "empty_listing");
   const isGoodEntry = (key: LibraryKey) => {
     const index = libraries.find(key);

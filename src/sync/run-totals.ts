@@ -27,7 +27,7 @@ export interface RunOutcome {
 /** The outcome of a run that ended with this error. */
 export function outcomeOfError(thrown: unknown): RunOutcome {
   const error = toError(asDatabaseError("working with the database", thrown));
-  // Also if a table is missing.
+  // A missing table too is a failure of the database.
   const code =
     error instanceof DatabaseError ? "database_failed" : error instanceof SimcatError ? error.code : "failed";
   const status = RUN_STATUSES.find((one) => one === code) ?? "failed";
@@ -106,7 +106,7 @@ export class RunTotals {
     }
   }
 
-  /** `ok`, or `partial` if anything failed, also before and was not tried again, was rejected or withheld, or not recorded. */
+  /** `partial` if anything failed, backs off, was rejected, withheld or not recorded, or was hidden by a cached listing. */
   status(): "ok" | "partial" {
     const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unseen;
     const isUnrecorded = this.warnings.some(({ code }) => code === "failure_unrecorded");

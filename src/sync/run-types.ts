@@ -47,7 +47,7 @@ export type RunEvent =
 /** What happens in a run, or in other work with the service. */
 export type ObservedEvent = RunEvent | ServiceEvent | { readonly kind: "finished"; readonly summary: RunSummary };
 
-/** A log, a progress line, the metrics or the state of the worker. A run waits for what it does when the run has finished. */
+/** A log, a progress line, the metrics or the state of the worker. Only `finished` is awaited. */
 export type Observer = (event: ObservedEvent) => void | Promise<void>;
 
 export interface RunResult {

@@ -31,8 +31,8 @@ import {
 /**
  * One run: takes the lease, lists, plans, marks removals, records the listing, reads, writes, takes the day's snapshot, finishes.
  * Aborting `signal` stops the reading; what was read is still stored.
- * @throws BusyError, DatabaseError, or whatever keeps a run from starting; UsageError for a selected owner or library that is
- * neither listed nor stored, and then no run is recorded. Any other end is in the result
+ * @throws BusyError, DatabaseError, or whatever keeps a run from starting. UsageError for a selected owner or library that is
+ * neither listed nor stored; no run is recorded then. Any other end is in the result
  */
 export async function runSync(tools: RunTools, request: RunRequest, signal: AbortSignal): Promise<RunResult> {
   const { pool, clock, service } = tools;
@@ -57,8 +57,8 @@ export async function runSync(tools: RunTools, request: RunRequest, signal: Abor
 type StartedRun = Pick<Run, "id" | "backfillSince" | "hashesTrustedSince">;
 
 /**
- * Writes the run's row, in the transaction that takes the lease; it replaces the row of an `earlier` attempt. A backfill of a scope
- * continues an interrupted one that is young enough.
+ * Writes the run's row in the transaction that takes the lease. The row replaces that of an `earlier` attempt. A backfill continues
+ * an interrupted one of the same scope that is young enough.
  */
 async function startRun(
   { clock, settings, version }: RunTools,
@@ -70,7 +70,7 @@ async function startRun(
   const now = clock.now();
   const mayContinue = request.kind === "backfill" && !request.restart;
   const unfinished = mayContinue ? await readUnfinishedBackfill(connection, request.selection) : null;
-  // One that began later than now began by a clock that has been set back since.
+  // A start in the future was recorded before the clock was set back.
   const isYoung = unfinished !== null && unfinished <= now && now - unfinished < settings.fullEveryMs;
   const backfillSince = request.kind === "sync" ? null : isYoung ? unfinished : now;
   const { id, restartedAt } = await insertRun(connection, { ...request, backfillSince, version });
@@ -86,7 +86,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
     if (!isWhole && !(error instanceof UsageError)) onEvent(startedEvent);
     throw error;
   });
-  // A selection that names nothing known is a usage error, and then there is no run to report.
+  // Reported only now, because a selection that names something unknown is a usage error, not a run.
   if (!isWhole) onEvent(startedEvent);
 
   const { listing, plan, verdict, removals } = planned;

@@ -51,7 +51,7 @@ export function warnOfReading(totals: RunTotals, parsers: ValueParsers): void {
     const advice = "Does a proxy mix up answers, or does the service report another name there?";
     totals.warn("content_misnamed", `${text}; ${stored}. ${advice}`);
   }
-  // How many is not known: a transaction that is repeated parses them again.
+  // No number, because a transaction that is repeated parses the dates again.
   if (dates) {
     const stored = "the text of such a date is stored, its …_at column is NULL";
     totals.warn("dates_unparsed", `simcat does not know the format of every date; ${stored}`);
@@ -84,7 +84,7 @@ const MIN_IDLE_LIBRARIES = 10;
 /** Warn from this many idle runs in a row. */
 const MIN_IDLE_RUNS = 3;
 
-/** Why a library is read whose date does not show that it is unchanged. */
+/** The reasons to read a library whose date does not prove that it is unchanged. */
 const DATE_REASONS = ["no listed date", "listed date changed", "not settled yet"] as const;
 
 /** Whether this run read nine in ten libraries because of their dates, and found nothing changed. */
@@ -96,7 +96,7 @@ function isIdle({ librariesListed, librariesRead, librariesChanged }: LibraryCou
   return librariesListed >= MIN_IDLE_LIBRARIES && librariesRead * 10 >= librariesListed * 9 && librariesChanged === 0;
 }
 
-/** Warns if this idle run and those directly before it are many. `earlier`: the syncs of everything, newest first. */
+/** Warns if this run is idle and enough of those directly before it were. `earlier`: the syncs of everything, newest first. */
 export function warnOfIdleRuns(totals: RunTotals, earlier: readonly LibraryCounts[]): void {
   const lastBusy = earlier.findIndex((counts) => !isIdle(counts));
   const runs = 1 + (lastBusy === -1 ? earlier.length : lastBusy);

@@ -34,7 +34,7 @@ const COUNT_FIELDS = {
   staged: countFields("(SELECT scenario_id, raw FROM simcat.scenario_staging WHERE stage = $stage) AS u"),
 };
 
-/** Those of the fields `$absent` of which the stored metadata of a library has a value. */
+/** The fields among `$absent` that have a value in the stored metadata of a library. */
 const SELECT_METADATA_FIELDS = statement(`
 SELECT f.field FROM simcat.libraries l CROSS JOIN unnest($absent::text[]) AS f(field)
 WHERE (l.owner, l.library_name) = ($owner, $library_name) AND l.metadata->>f.field IS NOT NULL`);

@@ -100,8 +100,8 @@ export interface StoredRows {
 }
 
 /**
- * Finds the rows that differ from these scenarios. After the last ones also the library's own row, if it differs from the list entry and
- * the metadata, and the scenarios that are not listed, unless `listed` is null. All are read on one snapshot.
+ * Finds the rows that differ from these scenarios, on one snapshot. With `end`, which the last scenarios have, also the library's own
+ * row if it differs from the list entry and the metadata, and stored scenarios that are not listed, unless `listed` is null.
  */
 export async function findDifferences(
   { pool, source, parsers, key, signal }: StoredRows,

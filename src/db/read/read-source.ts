@@ -1,4 +1,4 @@
-/** What a role may read: simcat's tables, or only the views of simcat_report, like `simcat_reader`. */
+/** The relations that a role may read: simcat's tables, or only the views of simcat_report, like `simcat_reader`. */
 export type ReadSource = "tables" | "views";
 
 /** `valid_to` is NULL in the current version, which the table has; the history has the others. */

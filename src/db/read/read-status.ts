@@ -73,7 +73,7 @@ export interface FailingLibrary extends LibraryKey, Readonly<Record<FailureTime,
   readonly lastError: string | null;
   /** The error without the name of the library. */
   readonly reason?: string | null;
-  /** How many libraries fail for this reason, those included that are not listed. */
+  /** How many libraries fail for this reason, including those that are not shown. */
   readonly alike?: number;
 }
 

@@ -12,7 +12,7 @@ type RunNumbers = Readonly<Record<"read" | "skipped" | "changed" | "failed" | "r
 export interface RunRow extends Pick<typeof syncRuns.$inferSelect, StoredFields>, RunNumbers {
   readonly scope: Scope | null;
   readonly status: RunStatus;
-  /** Until now if it has not ended. Of one whose process died, until that was noticed: nothing records when it died. */
+  /** Until now if it has not ended. If its process died, until that was noticed, because nothing records when it died. */
   readonly durationMs: number;
   /** The time as of which it saw the service: its start, or when a cache had stored its listing (the epoch if that is unknown). */
   readonly seenAsOf: Date;
@@ -20,7 +20,7 @@ export interface RunRow extends Pick<typeof syncRuns.$inferSelect, StoredFields>
   readonly isDead: boolean | null;
 }
 
-/** Of a run `r`. */
+/** The holder of the live lease of a run `r`. */
 const LIVE_LEASE = `SELECT holder FROM simcat.leases
   WHERE name = ${leaseOfScopeSql("r.scope")} AND expires_at > clock_timestamp()`;
 
@@ -112,5 +112,5 @@ export async function readRunEnds(connection: Connection, after: number) {
   return rows.reverse();
 }
 
-/** Enough for what was told to follow from them: a state that lasts longer was told. */
+/** Enough to derive which states were reported: a state that lasts longer was. */
 const MAX_RUN_ENDS = 500;

@@ -13,12 +13,12 @@ export interface RemovalNumbers {
   readonly cameBack: readonly LibraryKey[];
 }
 
-/** A library that a run with a complete listing stored counts, although a cache may have stored the listing before. */
+/** A row counts if it was first stored before removals were held, and before the last complete listing or by a run with one, cached or not. */
 const COUNTS = `first_seen_at < stored.held AND (first_seen_at < stored.until OR EXISTS (
     SELECT FROM complete WHERE first_seen_at BETWEEN complete.started_at AND complete.finished_at))`;
 
 /**
- * They come from the rows and their history, so that the removals of a run that died count too. Libraries stored after
+ * The numbers come from the rows and their history, so that the removals of a run that died count too. Libraries stored after
  * `$held_since` (ms, or NULL) or since the last complete listing do not count, because they would dilute the share.
  */
 const NUMBERS = statement(`

@@ -9,7 +9,7 @@ import { cancelOnAbort, streamRows } from "./stream-rows.ts";
 /** A column of an answer. Its values are texts. */
 export interface AnswerColumn {
   readonly name: string;
-  /** The texts of the others are valid in JSON as they are, but for NaN and infinity. */
+  /** The texts of the others are valid in JSON as they are, except for NaN and infinity. */
   readonly type: "text" | "numeric" | "boolean" | "jsonb";
 }
 
@@ -20,7 +20,7 @@ export interface RowPrinter {
 }
 
 export interface Question {
-  /** One statement. `$1` and so on stand for `values`. */
+  /** One statement. `$1` and so on are its `values`. */
   readonly sql: string;
   readonly values?: readonly unknown[];
   readonly timeLimitMs: number;
@@ -28,7 +28,7 @@ export interface Question {
   readonly openPrinter: (columns: readonly AnswerColumn[]) => RowPrinter;
   /** Called with what Postgres remarks, such as that the history does not reach back so far. */
   readonly onNotice?: (text: string) => void;
-  /** What simcat's own statement does: if it fails, the database is the cause. Without it, a user wrote the statement. */
+  /** Names the work of a statement of simcat's own: if that fails, the database is the cause. Absent if a user wrote the statement. */
   readonly operation?: string;
 }
 

@@ -17,7 +17,7 @@ const TIMES = {
 };
 const COLUMNS = Object.entries(TIMES).flatMap(([table, columns]) => columns.map((column) => ({ table, column })));
 
-/** Each version has an event. The clock may have been set back by less than an hour. */
+/** Each version has an event. Times within the next hour are no proof, because the clock may have been set back a little. */
 const WAS_AHEAD = `
 SELECT EXISTS (SELECT FROM simcat.events WHERE seen_at > now() + interval '1 hour')
   OR EXISTS (SELECT FROM simcat.sync_runs WHERE finished_at > now() + interval '1 hour')
@@ -27,7 +27,7 @@ const FUTURE_TIMES = `
 SELECT at::text FROM (${COLUMNS.map(({ table, column }) => `SELECT ${column} AS at FROM simcat.${table} WHERE ${column} > now()`).join(" UNION ")}) AS future
 ORDER BY future.at`;
 
-/** A library with such a read was not read again since; its content is later than the last run before the clock was ahead, if any. */
+/** A read in the future took place after the last run before the clock was ahead: it counts from that run's end, if there was one. */
 const MOVE_READS = `
 UPDATE simcat.library_sync y SET content_read_at = least(y.content_read_at, before.at, now()),
   last_success_at = least(y.last_success_at, before.at, now()), settles_at = CASE WHEN y.settles_at <= now() AND before.at IS NOT NULL THEN y.settles_at END,
@@ -38,7 +38,7 @@ FROM (
 ) AS before
 WHERE greatest(y.content_read_at, y.last_success_at) > now()`;
 
-/** To a clock that was ahead, the date of a scenario may have been that of past work. */
+/** While the clock was ahead, a date in the future may have counted as past work. */
 const FIND_WORK = `
 UPDATE simcat.library_sync y SET (last_scenario_at, last_scenario_id) = (
   SELECT s.last_modified_at, s.scenario_id FROM simcat.scenarios s

@@ -18,12 +18,12 @@ import { differencesSql, IS_INITIAL, LIBRARY_EVENT } from "./event-sql.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import { type SaveContext, saveScenarios } from "./save-scenarios.ts";
 
-/** Stores libraries in the caller's transaction: rows, history, removals of scenarios, rejects, bookmarks. Answers by position. */
+/** Stores libraries in the caller's transaction: rows, history, removals, rejects, bookmarks. Returns a result for each, in order. */
 export async function saveLibraries(connection: Connection, batch: readonly LibraryContent[], context: SaveContext) {
   const differing = batch.filter((library) => !library.isSame);
   const changed = await mergeLibraries(connection, differing, context);
   const counts = await saveScenarios(connection, differing, context);
-  // Open rejects of an earlier read are a reason to read it again, as is a failure, which may have left some.
+  // A library may have open rejects of an earlier read only if it owed a read.
   const withRejects = batch.flatMap(({ listed, rejects, before }) =>
     rejects.length > 0 || before?.rereadReason ? { key: listed.key, rejects } : [],
   );
@@ -67,9 +67,9 @@ const unlessRejected = (origin: "listing" | "metadata", json: string) =>
     .join(", ");
 
 /**
- * Stores the rows of a batch of libraries, one array per column: a row that differs is superseded into history, a new one is
- * inserted, and an unchanged one is not touched. A size is written in place if a later version of simcat understands its text, which is an
- * event too. A library that returned was restored when it was listed. Answers by position whether the row is new or another version.
+ * Stores the rows of a batch of libraries, one array per column. A row that differs is superseded into history, a new one is inserted,
+ * and an unchanged one is not touched. A size whose text an earlier simcat could not parse is written in place, and is an event too.
+ * A library that returned was restored when it was listed. Returns for each, in order, whether its row is new or another version.
  */
 export const MERGE_LIBRARIES = statement(`
 WITH incoming AS (
@@ -117,9 +117,9 @@ async function mergeLibraries(
 }
 
 /**
- * A partial store keeps the bookmark of the last whole one, and the next run reads the library again; its content is as old as the
- * older of both. The newest scenario is read after the scenarios are written. A date more than a day in the future would hide real
- * work, so it does not count. The initial content of a library that this transaction stored first is one event.
+ * Records what was stored, after the scenarios. A partial store leaves the bookmark of the last whole one, its content is as old as the
+ * older of both, and the next run reads the library again. A date more than a day in the future would hide real work, so it is not the
+ * newest scenario's. The initial content of a library that this transaction stored first is one event.
  */
 const UPDATE_SYNC = statement(`
 WITH loaded AS (

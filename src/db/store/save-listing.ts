@@ -12,7 +12,7 @@ import { LIBRARY_EVENT } from "./event-sql.ts";
 import { refusedByDatabase, saveInHalves } from "./refused-rows.ts";
 import { type RejectTest, saveListingRejects } from "./save-rejects.ts";
 
-/** What becomes of libraries that a listing lacks. */
+/** The removals of libraries that a listing lacks. */
 export interface Removals {
   /** Libraries to be marked as removed. The state of those that were never stored is deleted. */
   readonly marked: readonly LibraryKey[];
@@ -21,7 +21,7 @@ export interface Removals {
   readonly heldSince: number | null;
 }
 
-/** What a listing changes, to be written before any content is read. */
+/** The changes of a listing, to be written before any content is read. */
 export interface ListingChanges {
   /** Libraries listed for the first time, or under another text than the last time. */
   readonly newDates: Iterable<ListedLibrary>;

@@ -61,7 +61,7 @@ async function* toBatches(source: AsyncIterator<ReadOutcome>): AsyncGenerator<re
 
 /**
  * Stores libraries in batches, and yields the outcomes of each batch after its last commit. If the database refuses the rows of one
- * library, only that library fails. If it fails itself, or the caller wants no more outcomes, it aborts `stop`.
+ * library, only that library fails. Aborts `stop` if storing fails, or if the caller takes no more outcomes.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
 export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools: WriterTools, stop: AbortController) {
@@ -71,7 +71,7 @@ export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools:
     try {
       return await saveBatch(batch, tools);
     } catch (error) {
-      // A read may take minutes.
+      // Ends the reading, because a read may take minutes.
       stop.abort(error);
       failures.push(error);
       throw error;
@@ -93,7 +93,7 @@ export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools:
   if (!hasStored && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
 }
 
-/** Libraries that failed last time are stored apart, so that those that fail again delay no others; so are failures. */
+/** Libraries that failed last time are stored apart: if they fail again, they delay no others. Failures are recorded apart too. */
 async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
   const { lease, context, mask } = tools;
   const libraries = batch.filter((outcome) => outcome.kind === "read");

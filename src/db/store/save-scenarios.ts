@@ -186,10 +186,9 @@ const READ = readColumns(scenarioColumns);
 const READ_IDS = readColumns(scenarioColumns.filter(({ change }) => change === "key"));
 
 /**
- * Stores the scenarios of libraries. For each library it counts the scenarios that are new, differ (superseded into history) or
- * are unchanged; the live ones before, those of them that the read lacks, and those that an earlier read lacked too; and the
- * live ones and results after. Content that rejects kept back from the first whole read is initial. The initial content of a
- * library that this transaction stored first has no events here: the event of the library counts it.
+ * Stores the scenarios of libraries, supersedes those that differ into history, and returns `MergedScenarios` for each library.
+ * Under IS_INITIAL, new scenarios are initial content until the first whole read is stored, because rejects may have kept them back.
+ * The initial content of a library that this transaction stored first has no events here: the event of the library counts it.
  * MATERIALIZED stops the planner from pushing a filter into the join and choosing a nested loop.
  */
 export const MERGE_SCENARIOS = perLocation(
@@ -242,10 +241,9 @@ const REMOVAL = ["changed_at", "removed_at", "run_id"];
 const KEPT = SCENARIO_COLUMNS.filter((name) => !REMOVAL.includes(name));
 
 /**
- * For the live scenarios that the read lacks, `$marks` has a word for each library: `all` are marked as removed, only the
- * `confirmed` ones, or `none`. The others are recorded if `$withheld` is true. Of the absences that earlier runs recorded, a read that is
- * `$whole` deletes all others, and a partial one those that are listed again. MATERIALIZED stops the planner from pushing the filter into
- * the join and choosing a nested loop.
+ * Marks live scenarios that the read lacks as removed. `$marks` has a word for each library: `all`, only the `confirmed` ones, or
+ * `none`. The others are recorded as absences if `$withheld` is true. A `$whole` read deletes all other absences that earlier runs
+ * recorded. A partial read deletes only those of scenarios that are listed again. MATERIALIZED: as in MERGE_SCENARIOS.
  */
 export const MARK_MISSING = perLocation(
   (location) => `

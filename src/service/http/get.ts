@@ -46,14 +46,14 @@ export async function get<T>(context: HttpContext, request: GetRequest<T>, signa
     const failure = answer;
     if (failure.kind === "deferred") continue;
     if (failure.status === 429) counters.throttled++;
-    // Only if a later attempt succeeds, the library is not broken and the rate was the reason.
+    // It counts as throttled if a later attempt succeeds: then the rate was the reason, and not a broken library.
     if (failure.status === 503) busyAnswers++;
     const fail = (why: FailedGet["why"]): FailedGet => ({ path, failure, attempts: failures + 1, why });
     // A library that is throttled for this long while others succeed has a fault of its own.
     const toleratesThrottling = mayTolerate && waitedMs < maxThrottledMs && limiter.successes() > successesBefore;
     successesBefore = limiter.successes();
     const decision = decideRetry(failure, { attemptsUsed, failures, toleratesThrottling }, context, Math.random());
-    // The service goes on asking for waits, without a success of any request.
+    // Since when the service has asked for waits without a success of any request.
     const throttledSince = () => (mayTolerate && asksToWait(failure) ? limiter.throttledSince() : null);
     const giveUpAt = () => (throttledSince() ?? Number.POSITIVE_INFINITY) + maxThrottledMs;
     if (typeof decision === "string") return fail(performance.now() >= giveUpAt() ? "no_success" : decision);

@@ -29,7 +29,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   readonly #target: RequestTarget;
   readonly #signal: StopSignal;
   #remainingMs: number;
-  /** Of the caller's wait in progress: its start, its timer and its end. */
+  /** The start, the timer and the end of the caller's wait in progress. */
   #waitingSince = 0;
   #timer: NodeJS.Timeout | undefined;
   #resolve: (() => void) | null = null;

@@ -2,7 +2,7 @@ import { type StopSignal, sleep, startTimer } from "../../async.ts";
 import { isThrottled, type ResponseHead } from "./attempt-failure.ts";
 import type { HttpOptions, Operation } from "./http-options.ts";
 
-/** What a GET asks for. */
+/** The target of a GET. */
 export interface RequestTarget {
   readonly operation: Operation;
   readonly path: string;
@@ -11,8 +11,8 @@ export interface RequestTarget {
   /** The resource failed last time, so the waits that it asks for say nothing about the service. */
   readonly failedBefore?: boolean;
   /**
-   * The request was answered before, and has waited for as long as that answer asked. A later pause of its resource does not hold
-   * it: otherwise two requests for a broken library would wait for each other's pauses too, in twice the time.
+   * The request was answered before, and has waited for as long as that answer asked. A later pause of its resource does not delay
+   * it. Otherwise two requests for a broken library would also wait for each other's pauses.
    */
   readonly hasWaited?: boolean;
 }

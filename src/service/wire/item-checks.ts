@@ -43,7 +43,7 @@ export function createListCheck(fields: FieldTable, what: string) {
   let placeholders = 0;
   let hasKnownField = false;
   return {
-    /** Of an item that is too large, `value` is undefined. */
+    /** `value` is undefined for an item that is too large. */
     add(value: unknown): void {
       hasKnownField ||= value === undefined || (isJsonObject(value) && hasAnyField(value, fields));
       if (placeholders === items && isJsonObject(value) && isPlaceholder(value, fields)) placeholders++;

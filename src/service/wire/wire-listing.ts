@@ -101,12 +101,12 @@ function readPart(entry: JsonObject, field: "libraryName" | "uploadUser"): strin
   return { code: "bad_text", path: field, reason: `${field} holds a NUL or half of a surrogate pair` };
 }
 
-/** Whether an entry whose key has this error may be any stored library. No stored key has an empty part or such a text. */
+/** Whether an entry whose key has this error may be a stored library. Stored keys have no empty part and no unstorable text. */
 function mayBeStored({ code }: ItemError): boolean {
   return code !== "unaddressable" && code !== "bad_text";
 }
 
-/** The entry's key, byte for byte (specification 2.1), or why it cannot be read: an error of a key that is never stored first. */
+/** The entry's key, byte for byte (specification 2.1), or its error. Of two errors, one that no stored key has is preferred. */
 function readKey(entry: JsonObject, defaultOwner: string | null): LibraryKey | ItemError {
   const name = readPart(entry, "libraryName");
   const owner =

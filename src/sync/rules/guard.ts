@@ -20,8 +20,8 @@ export interface RemovalFacts {
   /** Other libraries marked as removed in the last 24 h by runs without `--allow-removals`. */
   readonly removedLately: number;
   /**
-   * The largest number of live libraries in that time. Two kinds do not count: libraries that `--allow-removals` removed, and
-   * libraries that were first stored after the last complete listing or since removals are held.
+   * The largest number of live libraries in the last 24 h. Libraries that `--allow-removals` removed do not count. Nor do those that
+   * were first stored after the last complete listing, or while removals were held.
    */
   readonly peakLive: number;
   readonly maxRemoved: Share;
@@ -111,7 +111,7 @@ export interface ScenarioFacts {
   readonly live: number;
   /** Scenarios that were read now. */
   readonly listed: number;
-  /** Live ones that the read lacks, without those that an earlier read lacked too. */
+  /** Live scenarios that this read lacks and no earlier read lacked. */
   readonly missing: number;
   readonly maxRemoved: Share;
   /** `--allow-removals` */

@@ -31,7 +31,7 @@ export function buildLibraryContent(
   // Rejected metadata leaves the stored one, which may be another library's.
   const isMetadataKept = received.metadata === null;
   const known = isSameText ? sync.bookmarkSeenAt : null;
-  // A date that was seen in the future was seen before the clock was set back: it counts as seen now.
+  // A moment in the future was stored before the clock was set back: the date counts as seen now.
   const isAhead = known !== null && known > facts.listedAt;
   const firstSeenAt = known === null || isAhead ? facts.listedAt : known;
   // A date that is already the bookmark keeps its moment; a new one may be old enough to settle at once.
@@ -66,8 +66,8 @@ export function buildLibraryContent(
 }
 
 /**
- * Whether a forced or full read of a library with a settled date received other content: the service did not date the change. If it
- * received the same, another program had altered the rows. The hash is null if the content cannot be stored.
+ * Whether the service changed content without dating the change: a forced or full read of a library with a settled date received
+ * other content. Rows that another program altered do not count. The hash is null if the content cannot be stored.
  */
 export function isSilent({ stored, reason }: ReadAction, contentHash: string | null): boolean {
   const sync = stored?.sync ?? null;

@@ -45,13 +45,13 @@ export function createPlanner(
   const held: LibraryKey[] = [];
   /** Live, out of scope, and not listed. */
   const missingElsewhere: LibraryKey[] = [];
-  /** In scope and not listed by a cache, which had stored the listing before a run saw them: how many, and how many owe a read. */
+  /** Counts of libraries in scope that a run saw after a cache had stored the listing, which lacks them: all, and those that owe a read. */
   const missingButCached = { count: 0, owing: 0 };
-  /** Listed by an earlier run, never stored, in scope, and not listed any more; not if a cache stored the listing before that run. */
+  /** In scope, listed by an earlier run, never stored, and not listed any more. Without those of `missingButCached`. */
   const listedOnly: LibraryKey[] = [];
-  /** Marked as removed and listed again, in scope; not if a cache answered the listing and stored it before the removal. */
+  /** In scope, marked as removed, and listed again. Without those that were removed after a cache had stored the listing. */
   const restored: LibraryKey[] = [];
-  /** Listed again after an earlier run held their removal, in scope or not; not if a cache answered the listing. */
+  /** Listed again after an earlier run held their removal, in scope or not. None if a cache answered the listing. */
   const holdsEnded: LibraryKey[] = [];
   /** Removals have been held since this moment without a break, in database ms; null if none is held. */
   let heldSince: number | null = null;
@@ -70,7 +70,7 @@ export function createPlanner(
   };
 
   return {
-    /** `text` is what `parseStored` makes the library of. */
+    /** `stored` is `parseStored(text)`. */
     addStored(stored: StoredLibrary, text: string): void {
       const { key } = stored;
       const isLive = stored.state === "live";

@@ -23,7 +23,7 @@ export function windowEnd(sync: Pick<SyncState, "bookmark" | "bookmarkSeenAt">):
   return text && seenAt !== null ? seenAt + precisionOf(text) + SETTLE_MARGIN_MS : null;
 }
 
-/** For a library that was read through the views: its `bookmarkSeenAt` is the end of the window of its date. */
+/** Corrects `bookmarkSeenAt` of a library that was read through the views: they show the end of its date's window instead. */
 export function withSeenAt(stored: StoredLibrary): StoredLibrary {
   const { sync } = stored;
   if (sync === null || sync.bookmarkSeenAt === null) return stored;
@@ -51,7 +51,7 @@ export function nextReadAt(sync: SyncState): number | null {
   const { contentReadAt: readAt, bookmarkSeenAt: seenAt } = sync;
   const end = windowEnd(sync);
   if (readAt === null || seenAt === null || end === null) return readAt ?? 0;
-  // Another date was listed since: the last read was before the bookmark's date was listed again, and proves nothing.
+  // After the last read another date was listed, and then the bookmark's again: that read proves nothing.
   if (sync.listedText !== sync.bookmark) return readAt;
   if (sync.suspectReads > 0 && sync.suspectReads < SUSPECT_READS) return readAt;
   // A cache expires some day, so the wait does not grow beyond a day.
@@ -85,7 +85,7 @@ export function isBackingOff(now: number, sync: SyncState): boolean {
 /** When a listed date was seen and its content read. Times are database ms, except `date`. */
 interface Sighting {
   readonly listedText: string | null;
-  /** When the last byte arrived of the listing that first had this date, without another one since. */
+  /** When the last byte arrived of the listing that first had this date. No other date was listed since. */
   readonly listedAt: number;
   /** The date that was listed before; null if there was none. */
   readonly previousText: string | null;
