@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ItemError } from "./item-checks.ts";
 
+/*
+ * The JSON that Postgres can store, and its exact numbers. `findUnstorable` promises that Postgres accepts an item without an error as
+ * text and jsonb, `parseExact` that it rounds no number, and `jsonEqual` that it compares as jsonb does. A reader who believes that may
+ * skip the file. `isPlainText` and the first look at each text only save time: a false alarm costs a closer look.
+ */
+
 const NUL = "\u0000";
 
-/**
- * True if JSON text has no escape `\u`, and no number that `JSON.parse` may round. One look at a batch of items is faster than a
- * look at each of them.
- */
+/** True if JSON text, of one item or of many, has no escape `\u`, and no number that `JSON.parse` may round. */
 export function isPlainText(text: string): boolean {
   return !text.includes("\\u") && !mayLoseDigits(text);
 }

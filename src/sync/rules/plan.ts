@@ -5,6 +5,13 @@ import { decide, type PlanContext } from "./decide.ts";
 import { selectorOf } from "./selection.ts";
 import { isOverdue, lastTriedAt } from "./settle.ts";
 
+/*
+ * The plan of a run over a million libraries, without an object for each (docs/decisions/0033-plan-of-numbers.md). It promises what lists
+ * of objects would: each listed library in scope is judged as `decide` says, and `actions` and `newDates` are the same whenever they are
+ * iterated. A reader who believes that may skip the typed arrays, the texts and the sorting. `addStored` has the rules for libraries
+ * that are not listed.
+ */
+
 /** The libraries to read, and the other results of comparing the listing with the database. "In scope" means selected by this run. */
 export type Plan = ReturnType<ReturnType<typeof createPlanner>["finish"]>;
 
@@ -17,10 +24,7 @@ const NOT_STORED = 0;
 const NEW_DATE = 1;
 const SAME_DATE = 2;
 
-/**
- * Compares a listing with the stored libraries, which are added one by one in any order. Libraries that need no read are only counted,
- * and of those that were stored and are read, only the texts are kept.
- */
+/** Compares a listing with the stored libraries, which are added one by one in any order. */
 export function createPlanner(
   listing: ListedLibraries,
   parseStored: (text: string) => StoredLibrary,
