@@ -13,7 +13,7 @@ export const { acquireLease } = await load<typeof import("../src/db/lease.ts")>(
 export const { saveOutcomes } =
   await load<typeof import("../src/db/store/save-outcomes.ts")>("db/store/save-outcomes.js");
 export const { migrate } = await load<typeof import("../src/db/migrate.ts")>("db/migrate.js");
-export const { createListingWriter } =
+export const { createListingSaver } =
   await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
 export const { readSnapshot } = await load<typeof import("../src/db/transaction.ts")>("db/transaction.js");

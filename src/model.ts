@@ -287,7 +287,7 @@ export interface FailedLibrary extends LibraryFailure {
   readonly silent?: boolean;
 }
 
-/** The result of reading one library. `buffer` is freed by the writer. */
+/** The result of reading one library. `buffer` is freed by `saveOutcomes`. */
 export type ReadOutcome =
   | {
       readonly kind: "read";
@@ -297,17 +297,17 @@ export type ReadOutcome =
     }
   | { readonly kind: "failed"; readonly failure: FailedLibrary };
 
-/** The result of storing one library. */
-export type WriteOutcome =
+/** The result of saving one library. */
+export type SaveOutcome =
   | {
-      readonly kind: "stored";
+      readonly kind: "saved";
       readonly action: ReadAction;
       readonly content: LibraryContent;
       readonly saved: SavedLibrary;
     }
   | { readonly kind: "failed"; readonly failure: FailedLibrary }
-  /** The database refused to record that failure, or its rejects, or (null) the rejects of the listing. */
-  | { readonly kind: "unrecorded"; readonly key: LibraryKey | null; readonly message: string };
+  /** The database refused to save that failure, or its rejects, or (null) the rejects of the listing. */
+  | { readonly kind: "unsaved"; readonly key: LibraryKey | null; readonly message: string };
 
 /** A scenario list that lost too much at once: stored, with `missing` scenarios that another read has to confirm as removed. */
 export interface Withheld {

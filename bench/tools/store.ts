@@ -2,7 +2,7 @@ import type { SavedLibrary, StoredLibrary } from "../../src/model.ts";
 import {
   acquireLease,
   createClock,
-  createListingWriter,
+  createListingSaver,
   createValueParsers,
   readSnapshot,
   saveOutcomes,
@@ -13,7 +13,7 @@ import type { Database } from "./database.ts";
 
 const never = new AbortController().signal;
 
-/** Stores libraries from memory as a run does: under a lease, first the listed texts, then the content through the writer. */
+/** Stores libraries from memory as a run does: under a lease, first the listed texts, then the content through the saver. */
 export async function store({ pool }: Database, libraries: readonly ReadLibrary[]): Promise<SavedLibrary[]> {
   const clock = await createClock(pool, never);
   const listedAt = clock.now();
@@ -29,16 +29,16 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
   try {
     const changed = libraries.filter((one) => storedOf(one)?.sync?.listedText !== one.listed.lastModified);
     const news = { restored: [], holdsEnded: [], rejects: [], isOver: null, seenAt: listedAt };
-    const writer = createListingWriter(lease, 1, (text) => text);
-    await writer.saveListing({ newDates: changed.map((one) => one.listed), ...news });
-    if (writer.failed().length > 0) throw new Error("the database refused a library of the listing");
+    const saver = createListingSaver(lease, 1, (text) => text);
+    await saver.saveListing({ newDates: changed.map((one) => one.listed), ...news });
+    if (saver.failed().length > 0) throw new Error("the database refused a library of the listing");
     const outcomes = (async function* () {
       for (const library of libraries) yield outcomeOf(library, storedOf(library), listedAt);
     })();
     const context = { runId: 1, parsers: parsers, guard: () => "mark" as const };
     const tools = { lease, context, mask: (text: string) => text };
     for await (const outcome of saveOutcomes(outcomes, tools, new AbortController())) {
-      if (outcome.kind !== "stored") throw new Error("the database refused a library");
+      if (outcome.kind !== "saved") throw new Error("the database refused a library");
       saved.push(outcome.saved);
     }
   } finally {

@@ -102,7 +102,7 @@ async function createSchema(connection: Connection, name: string): Promise<boole
   return rowCount === 0;
 }
 
-/** Records in the journal that a migration was applied. */
+/** Saves in the journal that a migration was applied. */
 async function saveMigration(connection: Connection, { hash, folderMillis }: MigrationMeta): Promise<void> {
   await connection.query(`INSERT INTO ${JOURNAL} (hash, created_at) VALUES ($1, $2)`, [hash, folderMillis]);
 }

@@ -64,13 +64,13 @@ WITH ${table} AS (DELETE FROM simcat.${table} WHERE ctid = ANY (ARRAY(
 SELECT count(*) AS ${table} FROM ${table}`;
 
 /** $1: the cutoff, $2 and $3: deleted versions of libraries and of scenarios, $4: whether events go too. Each prune has its own cutoff. */
-const RECORD_PRUNE = `
-WITH recorded AS (
+const SAVE_PRUNE = `
+WITH saved AS (
   UPDATE simcat.prunes SET library_versions = library_versions + $2, scenario_versions = scenario_versions + $3
   WHERE cutoff = $1 RETURNING 1
 )
 INSERT INTO simcat.prunes (pruned_at, cutoff, library_versions, scenario_versions, events)
-SELECT now(), $1, $2, $3, $4 WHERE NOT EXISTS (SELECT FROM recorded)`;
+SELECT now(), $1, $2, $3, $4 WHERE NOT EXISTS (SELECT FROM saved)`;
 
 /** No row is older than this, and Postgres has no dates for much greater ages. */
 const MAX_AGE_MS = 1000 * 365 * DAY_MS;
@@ -137,7 +137,7 @@ export async function pruneUnderLease(
     const work = async (connection: Connection) => {
       const rows = { ...NOTHING_PRUNED, ...oneRow(await connection.query<Partial<PrunedRows>>(statement, [cutoff])) };
       const versions = [rows.libraries + rows.library_history, rows.scenarios + rows.scenario_history];
-      if (deletesHistory(rows)) await connection.query(RECORD_PRUNE, [cutoff, ...versions, events]);
+      if (deletesHistory(rows)) await connection.query(SAVE_PRUNE, [cutoff, ...versions, events]);
       return rows;
     };
     const deleted = await withTransaction(pool, options, work, stop);

@@ -87,7 +87,7 @@ export async function abandonRuns(connection: Connection, lease: string): Promis
   await connection.query(ABANDON_RUNS({ lease, error: ABANDONED }));
 }
 
-/** Whether the run's own process has recorded its end. */
+/** Whether the run's own process has saved its end. */
 export async function isFinished(connection: Connection, id: number): Promise<boolean> {
   const { rowCount } = await connection.query(
     "SELECT FROM simcat.sync_runs WHERE id = $1 AND status NOT IN ('running', 'abandoned')",
@@ -119,7 +119,7 @@ export interface AcceptedListing {
   readonly asOf: number | null;
 }
 
-/** Records how the run ended. */
+/** Saves how the run ended. */
 export async function finishRun(
   connection: Connection,
   { id, status, error, counts }: Pick<RunSummary, "id" | "status" | "error" | "counts">,

@@ -82,7 +82,7 @@ export async function readJournal(connection: Connection) {
   };
 }
 
-/** Records which views the database has, in one row of the journal. */
+/** Saves which views the database has, in one row of the journal. */
 export async function saveViews(connection: Connection, views: Views): Promise<void> {
   await connection.query(`DELETE FROM ${JOURNAL} WHERE hash LIKE 'views %'`);
   const hash = `views ${JSON.stringify(hashViews(views))}`;

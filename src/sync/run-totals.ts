@@ -1,7 +1,7 @@
 import { asDatabaseError } from "../db/db-errors.ts";
 import { type AcceptedListing, isGood } from "../db/runs.ts";
 import { DatabaseError, SimcatError, toError } from "../errors.ts";
-import type { LibraryFailure, LibraryKey, Reason, Reject, Withheld, WriteOutcome } from "../model.ts";
+import type { LibraryFailure, LibraryKey, Reason, Reject, SaveOutcome, Withheld } from "../model.ts";
 import {
   COUNT_COLUMNS,
   type EndStatus,
@@ -58,8 +58,8 @@ export class RunTotals {
   /** Libraries that owe a read, and rejects of earlier listings, which a cached listing did not show. */
   #unseen = 0;
 
-  add(outcome: WriteOutcome): void {
-    if (outcome.kind === "stored") this.#addStored(outcome);
+  add(outcome: SaveOutcome): void {
+    if (outcome.kind === "saved") this.#addSaved(outcome);
     if (outcome.kind === "failed") {
       const { key, code, message, rejects, silent } = outcome.failure;
       if (silent) this.counts.silentChanges += 1;
@@ -67,10 +67,10 @@ export class RunTotals {
       this.failures.push({ key, code, message });
       this.addRejects(rejects);
     }
-    if (outcome.kind === "unrecorded") this.warn("failure_unrecorded", outcome.message, outcome.key);
+    if (outcome.kind === "unsaved") this.warn("failure_unrecorded", outcome.message, outcome.key);
   }
 
-  #addStored({ action, content, saved }: Extract<WriteOutcome, { kind: "stored" }>): void {
+  #addSaved({ action, content, saved }: Extract<SaveOutcome, { kind: "saved" }>): void {
     const { counts } = this;
     if (content.metadata !== null && hasOtherName(content.metadata, content.listed.key)) this.misnamed += 1;
     else if (content.suspectReads >= SUSPECT_READS) this.suspectReads += 1;
@@ -106,11 +106,11 @@ export class RunTotals {
     }
   }
 
-  /** `partial` if anything failed, backs off, was rejected, withheld or not recorded, or was hidden by a cached listing. */
+  /** `partial` if anything failed, backs off, was rejected, withheld or not saved, or was hidden by a cached listing. */
   status(): "ok" | "partial" {
     const failing = this.failures.length + (this.skips["backing off"] ?? 0) + this.#unseen;
-    const isUnrecorded = this.warnings.some(({ code }) => code === "failure_unrecorded");
-    return isUnrecorded || failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
+    const isUnsaved = this.warnings.some(({ code }) => code === "failure_unrecorded");
+    return isUnsaved || failing + this.counts.rejects + this.withheld.length > 0 ? "partial" : "ok";
   }
 
   /** The run's row, the log, the printed summary and `--json` are made from it. `mask` takes the secrets out of a message. */

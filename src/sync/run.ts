@@ -5,12 +5,12 @@ import { acquireLease, withLease } from "../db/lease.ts";
 import { leaseOf } from "../db/lease-names.ts";
 import { deleteRun, finishRun, insertRun, isGood, readSyncCounts, readUnfinishedBackfill } from "../db/runs.ts";
 import { moveBack } from "../db/store/move-back.ts";
-import { createListingWriter } from "../db/store/save-listing.ts";
+import { createListingSaver } from "../db/store/save-listing.ts";
 import { saveSnapshot } from "../db/store/save-snapshot.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { LostLeaseError, toError, UsageError } from "../errors.ts";
 import { keyText } from "../key.ts";
-import type { WriteOutcome } from "../model.ts";
+import type { SaveOutcome } from "../model.ts";
 import { createValueParsers } from "../parse-values.ts";
 import type { RunRequest } from "../run-summary.ts";
 import { HOUR_MS } from "../units.ts";
@@ -29,7 +29,7 @@ import {
 } from "./warnings.ts";
 
 /**
- * One run: takes the lease, lists, plans, marks removals, records the listing, reads, writes, takes the day's snapshot, finishes.
+ * One run: takes the lease, lists, plans, marks removals, saves the listing, reads and saves content, takes the snapshot, finishes.
  * Aborting `signal` stops the reading; what was read is still stored.
  * @throws BusyError, DatabaseError, or whatever keeps a run from starting. UsageError for a selected owner or library that is
  * neither listed nor stored; no run is recorded then. Any other end is in the result
@@ -108,12 +108,12 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   const toRead = plan.actions.length;
   onEvent({ kind: "planned", listed: plan.listedInScope, toRead, skipped: plan.listedInScope - toRead });
 
-  const writer = createListingWriter(lease, run.id, mask);
-  totals.counts.librariesRemoved = await writer.markRemovals(removals);
-  const unrecorded = await writer.saveListing(toListingChanges(planned));
-  if (unrecorded !== null) totals.add({ kind: "unrecorded", key: null, message: unrecorded });
+  const saver = createListingSaver(lease, run.id, mask);
+  totals.counts.librariesRemoved = await saver.markRemovals(removals);
+  const unsaved = await saver.saveListing(toListingChanges(planned));
+  if (unsaved !== null) totals.add({ kind: "unsaved", key: null, message: unsaved });
 
-  for await (const outcome of copyLibraries(run, planned, writer.failed(), signal)) {
+  for await (const outcome of copyLibraries(run, planned, saver.failed(), signal)) {
     totals.add(outcome);
     emitOutcome(run, outcome);
   }
@@ -126,8 +126,8 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
   return { status: listing.incomplete === null ? totals.status() : "partial", message: null, error: null };
 }
 
-function emitOutcome({ onEvent }: Run, outcome: WriteOutcome): void {
-  if (outcome.kind === "stored") {
+function emitOutcome({ onEvent }: Run, outcome: SaveOutcome): void {
+  if (outcome.kind === "saved") {
     const { listed, rejects } = outcome.content;
     if (rejects.length > 0) onEvent({ kind: "rejected", key: listed.key, rejects });
     onEvent({ kind: "stored", key: listed.key });

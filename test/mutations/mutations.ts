@@ -151,7 +151,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       'RUN_STATUSES.find((one) => one === code) ?? "failed"',
       'code === "lost_lease" ? "ok" : (RUN_STATUSES.find((one) => one === code) ?? "failed")',
     ],
-    ["failures end as ok", "isUnrecorded || failing + this.counts.rejects", "this.counts.rejects"],
+    ["failures end as ok", "isUnsaved || failing + this.counts.rejects", "this.counts.rejects"],
     [
       "a library that returned does not count as changed",
       'if (saved.changed || action.stored?.state === "removed") counts',

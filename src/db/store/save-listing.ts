@@ -40,7 +40,7 @@ export interface ListingChanges {
 const ROWS_AT_ONCE = 10_000;
 
 /** Writes what a listing says. If the database refuses rows of a library, only that library fails. `mask` removes secrets. */
-export function createListingWriter(lease: HeldLease, runId: number, mask: (message: string) => string) {
+export function createListingSaver(lease: HeldLease, runId: number, mask: (message: string) => string) {
   const failed = new Map<string, FailedLibrary>();
 
   /** @returns the results of the transactions. `refusal` begins the message of a library whose rows are refused */
@@ -67,14 +67,14 @@ export function createListingWriter(lease: HeldLease, runId: number, mask: (mess
     failed: () => [...failed.values()],
 
     /**
-     * Marks libraries as removed, and records which removals are held.
+     * Marks libraries as removed, and saves which removals are held.
      * @returns how many were marked
-     * @throws DatabaseError if no hold could be recorded: the next run would judge the removals among the libraries that this one adds
+     * @throws DatabaseError if no hold could be saved: the next run would judge the removals among the libraries that this one adds
      */
     async markRemovals({ marked, held, heldSince }: Removals): Promise<number> {
       const holding = { operation: "recording that removals are held" };
       const holds = await save(held, holding, "recording that its removal is held", (connection, keys) =>
-        connection.query(HOLD({ ...keyArrays(keys), held_since: heldSince })),
+        connection.query(SAVE_HOLDS({ ...keyArrays(keys), held_since: heldSince })),
       );
       const [refused] = failed.values();
       if (refused !== undefined && holds.length === 0 && heldSince === null)
@@ -151,7 +151,7 @@ WITH moved AS (
   SELECT ${nextVersionStart("m")}, $run_id::int8, '${kind}', m.owner, m.library_name, m.last_modified_at,
     ${sign}coalesce(m.file_size_bytes, 0), ${sign}coalesce(y.scenario_count, 0), ${sign}coalesce(y.result_count, 0)
   FROM moved m LEFT JOIN simcat.library_sync y USING (owner, library_name)
-), recorded AS (
+), saved AS (
   UPDATE simcat.library_sync y SET ${state} FROM ${ofKeys("y")}
 )
 UPDATE simcat.libraries l SET removed_at = ${removedAt}, changed_at = ${nextVersionStart("l")}, run_id = $run_id::int8
@@ -176,7 +176,7 @@ DELETE FROM simcat.library_sync y USING ${ofKeys("y")}
 const RESOLVE_REJECTS = statement(`
 UPDATE simcat.rejects r SET resolved_at = now() FROM ${ofKeys("r")} AND r.resolved_at IS NULL`);
 
-const HOLD = statement(`
+const SAVE_HOLDS = statement(`
 UPDATE simcat.library_sync y SET removal_held_at = coalesce(to_timestamp($held_since::float8 / 1000), now())
 FROM ${ofKeys("y")} AND y.removal_held_at IS NULL`);
 

@@ -1,7 +1,7 @@
 import { concurrently, withTimeout } from "../../async.ts";
 import { DatabaseError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
-import type { FailedLibrary, ReadOutcome, WriteOutcome } from "../../model.ts";
+import type { FailedLibrary, ReadOutcome, SaveOutcome } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import type { HeldLease } from "../lease.ts";
 import { byPosition, keyArrays, statement, textArray } from "../statement.ts";
@@ -10,7 +10,7 @@ import { saveLibraries } from "./save-libraries.ts";
 import { saveContentRejects } from "./save-rejects.ts";
 import type { SaveContext } from "./save-scenarios.ts";
 
-interface WriterTools {
+interface SaveTools {
   readonly lease: HeldLease;
   readonly context: SaveContext;
   /** Takes the secrets out of a message. */
@@ -64,7 +64,7 @@ async function* toBatches(source: AsyncIterator<ReadOutcome>): AsyncGenerator<re
  * library, only that library fails. Aborts `stop` if storing fails, or if the caller takes no more outcomes.
  * @throws DatabaseError if the database failed; whatever `outcomes` throws, after everything before it is stored
  */
-export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools: WriterTools, stop: AbortController) {
+export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools: SaveTools, stop: AbortController) {
   const source = outcomes[Symbol.asyncIterator]();
   const failures: unknown[] = [];
   const save = async (batch: readonly ReadOutcome[]) => {
@@ -77,11 +77,11 @@ export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools:
       throw error;
     }
   };
-  let hasStored = false;
+  let hasSaved = false;
   const newRefusals: unknown[] = [];
   try {
     for await (const saved of concurrently(toBatches(source), MAX_BATCHES, save, stop)) {
-      hasStored ||= saved.outcomes.some((outcome) => outcome.kind === "stored" && !outcome.content.isSame);
+      hasSaved ||= saved.outcomes.some((outcome) => outcome.kind === "saved" && !outcome.content.isSame);
       newRefusals.push(...saved.newRefusals);
       yield* saved.outcomes;
     }
@@ -90,15 +90,15 @@ export async function* saveOutcomes(outcomes: AsyncIterable<ReadOutcome>, tools:
   } finally {
     await source.return?.();
   }
-  if (!hasStored && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
+  if (!hasSaved && newRefusals.length >= MIN_REFUSALS) throw refusesAll(newRefusals);
 }
 
-/** Libraries that failed last time are stored apart: if they fail again, they delay no others. Failures are recorded apart too. */
-async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
+/** Libraries that failed last time are stored apart: if they fail again, they delay no others. Failures are saved apart too. */
+async function saveBatch(batch: readonly ReadOutcome[], tools: SaveTools) {
   const { lease, context, mask } = tools;
   const libraries = batch.filter((outcome) => outcome.kind === "read");
   const failures = batch.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.failure] : []));
-  const outcomes: WriteOutcome[] = [];
+  const outcomes: SaveOutcome[] = [];
   /** The errors of libraries that did not fail last time, and whose rows the database refused. */
   const newRefusals: unknown[] = [];
   for (const failedBefore of [false, true]) {
@@ -111,7 +111,7 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
     });
     for (const { items, result } of written) {
       for (const [{ action, content }, saved] of byPosition(items, result)) {
-        outcomes.push({ kind: "stored", action, content, saved });
+        outcomes.push({ kind: "saved", action, content, saved });
       }
     }
     for (const { item, error } of refused) {
@@ -126,38 +126,38 @@ async function saveBatch(batch: readonly ReadOutcome[], tools: WriterTools) {
 }
 
 /**
- * Records failures, then the rejects of those that were recorded.
- * @returns one outcome for each library whose failure, or whose rejects, the database refused to record
+ * Saves failures, then the rejects of those that were saved.
+ * @returns one outcome for each library whose failure, or whose rejects, the database refused to save
  */
-async function saveFailures(failures: readonly FailedLibrary[], { lease, context, mask }: WriterTools) {
+async function saveFailures(failures: readonly FailedLibrary[], { lease, context, mask }: SaveTools) {
   const operation = `recording ${plural(failures.length, "failed library", "failed libraries")}`;
-  type Write = (connection: Connection, runId: number, some: readonly FailedLibrary[]) => Promise<unknown>;
-  const record = async (some: readonly FailedLibrary[], what: string, write: Write) => {
-    const work = (connection: Connection, part: readonly FailedLibrary[]) => write(connection, context.runId, part);
+  type Save = (connection: Connection, runId: number, some: readonly FailedLibrary[]) => Promise<unknown>;
+  const saveSome = async (some: readonly FailedLibrary[], what: string, save: Save) => {
+    const work = (connection: Connection, part: readonly FailedLibrary[]) => save(connection, context.runId, part);
     const { refused } = await saveInHalves(some, lease, { operation, byKey: true }, work);
     return refused.map(({ item, error }) => {
       const { message } = refusedByDatabase(what, error);
-      return { kind: "unrecorded", key: item.key, message: mask(message) } as const;
+      return { kind: "unsaved", key: item.key, message: mask(message) } as const;
     });
   };
-  const unrecorded = await record(failures, "writing its row of library_sync", updateFailures);
-  const refused = new Set(unrecorded.map(({ key }) => key));
+  const unsaved = await saveSome(failures, "writing its row of library_sync", saveFailureRows);
+  const refused = new Set(unsaved.map(({ key }) => key));
   const rejected = failures.filter(({ key, rejects }) => rejects.length > 0 && !refused.has(key));
-  return [...unrecorded, ...(await record(rejected, "recording its rejects", saveContentRejects))];
+  return [...unsaved, ...(await saveSome(rejected, "recording its rejects", saveContentRejects))];
 }
 
-/** Counts one failure per run, however often it is repeated. One in the future was recorded before the clock was set back. */
-const RECORD_FAILURE = statement(`
+/** Counts one failure per run, however often it is repeated. One in the future was saved before the clock was set back. */
+const SAVE_FAILURES = statement(`
 UPDATE simcat.library_sync y
 SET failures = y.failures + 1, last_error = i.error, last_failed_at = now(), reread_reason = 'failure'
 FROM unnest($owner::text[], $library_name::text[], $error::text[]) AS i(owner, library_name, error)
 WHERE (y.owner, y.library_name) = (i.owner, i.library_name)
   AND (y.last_failed_at BETWEEN (SELECT started_at FROM simcat.sync_runs WHERE id = $run_id) AND now()) IS NOT TRUE`);
 
-function updateFailures(connection: Connection, runId: number, failures: readonly FailedLibrary[]) {
+function saveFailureRows(connection: Connection, runId: number, failures: readonly FailedLibrary[]) {
   const errors = failures.map(({ code, message }) => `${code}: ${message}`.replaceAll("\0", "\\u0000").toWellFormed());
   const keys = keyArrays(failures.map(({ key }) => key));
-  return connection.query(RECORD_FAILURE({ ...keys, error: textArray(errors), run_id: runId }));
+  return connection.query(SAVE_FAILURES({ ...keys, error: textArray(errors), run_id: runId }));
 }
 
 function refusesAll(refusals: readonly unknown[]): DatabaseError {

@@ -76,7 +76,7 @@ function assertComplete([{ scenarios }, { inserted, updated, unchanged }]: Merge
 }
 
 /**
- * Marks scenarios as removed that whole lists lack, as far as the guard permits, and records the others as absences for the
+ * Marks scenarios as removed that whole lists lack, as far as the guard permits, and saves the others as absences for the
  * next read. For each list returns how many were removed, how many of them are results, and what was withheld.
  */
 async function markMissing(

@@ -76,7 +76,7 @@ export function nextTryAt({ failures, lastFailedAt, bookmarkSeenAt }: FailureSta
   return lastFailedAt + Math.min(FIRST_RETRY_MS * 2 ** (failures - BACKOFF_FAILURES), MAX_RETRY_DISTANCE_MS);
 }
 
-/** Whether a failing library is not tried yet. A failure in the future was recorded before the clock was set back. */
+/** Whether a failing library is not tried yet. A failure in the future was saved before the clock was set back. */
 export function isBackingOff(now: number, sync: SyncState): boolean {
   const until = nextTryAt(sync);
   return until !== null && now < until && (sync.lastFailedAt ?? 0) <= now + SETTLE_MARGIN_MS;
