@@ -52,9 +52,9 @@ export function loadConfig<const N extends Needs>(environment: Environment, need
  */
 export function parseConfig<const N extends Needs>(environment: Environment, needs: N) {
   const problems: ConfigurationProblem[] = [];
-  const report = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
+  const addProblem = (name: string, problem: string, hint: string) => problems.push({ name, problem, hint });
   const isRead = (name: Name) => needs.database || !name.startsWith("DATABASE_");
-  const { texts, files } = readSecretFiles(environment, SECRET_NAMES.filter(isRead), report);
+  const { texts, files } = readSecretFiles(environment, SECRET_NAMES.filter(isRead), addProblem);
   const given: Config["given"][number][] = [];
   const values: Partial<Record<SettingField, unknown>> = {};
   for (const [field, { name, fallback, read, show }] of Object.entries(SETTINGS)) {
@@ -65,7 +65,7 @@ export function parseConfig<const N extends Needs>(environment: Environment, nee
       values[field as SettingField] = !text || text === fallback ? fallback : read(text, environment);
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      report(name, error.summary, error.hint ?? "");
+      addProblem(name, error.summary, error.hint ?? "");
       values[field as SettingField] = fallback;
     }
   }
@@ -73,22 +73,22 @@ export function parseConfig<const N extends Needs>(environment: Environment, nee
   const isGiven = (name: Name) => given.some((one) => one.name === name);
   const isMissing = (name: Name) => !isGiven(name) && !isInvalid(name);
   if (needs.service && isMissing("SIMCAT_BASE_URL"))
-    report("SIMCAT_BASE_URL", "is not set", "expected the service's base URL, such as https://api.example.com/v1/");
+    addProblem("SIMCAT_BASE_URL", "is not set", "expected the service's base URL, such as https://api.example.com/v1/");
   if (needs.service && isMissing("SIMCAT_API_KEY")) {
     const hint = "expected the service's API key, here or in the file that SIMCAT_API_KEY_FILE names";
-    report("SIMCAT_API_KEY", "is not set", hint);
+    addProblem("SIMCAT_API_KEY", "is not set", hint);
   }
   if (isGiven("DATABASE_DIRECT_URL") && isMissing("DATABASE_URL"))
-    report("DATABASE_DIRECT_URL", "is set without DATABASE_URL", "set both, or only DATABASE_URL");
+    addProblem("DATABASE_DIRECT_URL", "is set without DATABASE_URL", "set both, or only DATABASE_URL");
   const settings = values as Settings;
   const { slice, maxRps } = settings;
   if (needs.service && slice && !isInvalid("SIMCAT_MAX_RPS") && (maxRps ?? 0) < slice.count) {
     const hint = `expected the requests per second that the service allows, at least ${slice.count}: each of ${slice.count} slices takes its share`;
-    report("SIMCAT_MAX_RPS", maxRps === null ? "is not set" : `is ${maxRps}`, hint);
+    addProblem("SIMCAT_MAX_RPS", maxRps === null ? "is not set" : `is ${maxRps}`, hint);
   }
   if (needs.whole && slice) {
     const hint = "unset it: only simcat sync and simcat backfill take a slice";
-    report("SIMCAT_SLICE", "is set, and this command takes none", hint);
+    addProblem("SIMCAT_SLICE", "is set, and this command takes none", hint);
   }
   const secrets = environmentSecrets(texts);
   const redact = createRedactor(secrets); // People paste secrets into the wrong setting.

@@ -89,7 +89,7 @@ export class DatabaseError extends SimcatError {
   readonly code: "database_failed" | "configuration" = "database_failed";
 }
 
-/** A table, a column or a schema of simcat does not exist, as `migrate` and `check` report it too. */
+/** A table, a column or a schema of simcat does not exist, as `migrate` and `check` show it too. */
 export class MissingObjectError extends DatabaseError {
   override readonly code = "configuration";
 }

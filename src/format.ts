@@ -47,7 +47,7 @@ export function formatLimit(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
-/** A time span in its largest whole unit, for readers of reports: `last 7 days`, `last 36 hours`, `last day`. */
+/** A time span in its largest whole unit, for people: `last 7 days`, `last 36 hours`, `last day`. */
 export function formatLast(ms: number): string {
   const [unit, size] = SPAN_UNITS.find(([, size]) => ms % size === 0) ?? ["millisecond", 1];
   return `last ${ms === size ? unit : plural(ms / size, unit)}`;

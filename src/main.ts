@@ -30,7 +30,7 @@ const stdout = openStandardStream(1, (error) => {
   return isUnread;
 });
 
-/** A failure is ignored, because there is no other place to report it. */
+/** A failure is ignored, because there is no other place to show it. */
 const stderr = openStandardStream(
   2,
   () => true,
@@ -49,7 +49,7 @@ async function drainStreams(exitCode: number): Promise<number> {
   try {
     await stdout.drain(stop.signal);
   } catch (error) {
-    code = await reportError(error);
+    code = await printFatalError(error);
   }
   await stderr.drain(AbortSignal.timeout(EXIT_PATIENCE_MS)).catch(() => {});
   return code;
@@ -150,7 +150,7 @@ let context: Context = {
 };
 
 /** Returns the exit code. Imports the logger only now, because that takes long. */
-async function reportError(error: unknown): Promise<number> {
+async function printFatalError(error: unknown): Promise<number> {
   const isMissing = hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND");
   if (isMissing || hasErrorCode(error, "EMFILE", "ENFILE")) {
     const advice = isMissing ? "a file of the program is missing; reinstall simcat" : "raise the limit (ulimit -n)";
@@ -178,11 +178,11 @@ async function main(args: readonly string[]): Promise<number> {
     const { runProgram } = await import("./cli/program.ts");
     return await runProgram(context, args);
   } catch (error) {
-    return reportError(error);
+    return printFatalError(error);
   }
 }
 
-process.on("uncaughtException", async (error) => process.exit(await drainStreams(await reportError(error))));
+process.on("uncaughtException", async (error) => process.exit(await drainStreams(await printFatalError(error))));
 process.exitCode = await drainStreams(await main(process.argv.slice(2)));
 // The process ends by itself, because `process.exit` can deadlock with Node's background threads.
 setTimeout(() => {

@@ -80,7 +80,7 @@ export async function withDatabase<T>(
 const readState = (pool: Pool, signal: AbortSignal) =>
   readSnapshot(pool, "looking at the schema", readVisibleSchemaState, signal);
 
-/** Reports a wait for the database or the lease: on a terminal above the progress line, otherwise as a log line. */
+/** Prints or logs waits for the database or the lease: on a terminal above the progress line, otherwise as a log line. */
 export function announceWaits(context: Context, config: Config): ConnectOptions {
   const { isErr } = context.terminal;
   return {
@@ -117,7 +117,7 @@ export async function withDatabaseUrls<T>(context: Context, config: Config, work
   }
 }
 
-/** Starts the embedded Postgres or attaches to it, and reports its progress. */
+/** Starts the embedded Postgres or attaches to it, and prints or logs its progress. */
 export async function openEmbedded(context: Context, { stateDir, ...config }: Config): Promise<EmbeddedPostgres> {
   // Imported here, because most commands connect to a database of their own.
   const { openEmbeddedPostgres } = await import("../embedded-postgres/embedded-postgres.ts");

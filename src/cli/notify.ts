@@ -3,7 +3,7 @@ import { createLog, isPretty, type Level, type LogSettings } from "../log.ts";
 import { printableLines } from "../printable.ts";
 import { type Context, noteText } from "./context.ts";
 
-/** Reports something next to the command's output: a plain line for people, a log line for programs. */
+/** Prints or logs something next to the command's output: a plain line for people, a log line for programs. */
 export function notify(context: Context, config: LogSettings, level: Level, code: string, text: string): void {
   const { terminal, mask } = context;
   const log = createLog(config, context);
@@ -13,7 +13,7 @@ export function notify(context: Context, config: LogSettings, level: Level, code
   else log[level]({ code }, mask(text));
 }
 
-/** Reports the error that ended a command. Returns the exit code. */
+/** Prints or logs the error that ended a command. Returns the exit code. */
 export function printError(context: Context, thrown: unknown): number {
   const { environment, terminal } = context;
   const error = toError(thrown);

@@ -155,7 +155,7 @@ async function createProgram(context: Context, run: ActionRunner, named: string 
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.note(text.trimEnd()),
-      // The caller reports the CommanderError, like the errors of the commands.
+      // The caller prints the CommanderError, like the errors of the commands.
       outputError: () => {},
     })
     .configureHelp({

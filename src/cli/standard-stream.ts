@@ -22,7 +22,7 @@ const PATIENCE_MS = 2_000;
 /**
  * Standard output or standard error. Text is written at once, so that nothing is lost when the process exits. If the reader
  * stands still, it is kept in memory, and timers, signals and requests go on.
- * @param formatLost returns the text that reports how many lines were dropped; without it, nothing is dropped
+ * @param formatLost returns the text that says how many lines were dropped; without it, nothing is dropped
  */
 export function openStandardStream(
   descriptor: number,

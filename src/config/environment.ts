@@ -46,27 +46,27 @@ const errnoOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? toE
 /** `NAME_FILE` for `NAME`, and the reverse. */
 const counterpartOf = (name: string) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`);
 
-/** The texts of all settings and the paths of secret files. Reports a secret that is set in both ways, or whose file has none. */
+/** The texts of all settings and the paths of secret files. Adds a problem for a secret that is set twice, or whose file has none. */
 export function readSecretFiles(
   environment: Environment,
   names: readonly Name[],
-  report: (name: string, problem: string, hint: string) => void,
+  addProblem: (name: string, problem: string, hint: string) => void,
 ) {
   const texts: Record<string, string | undefined> = { ...environment };
   const files: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const file = environment[`${name}_FILE`];
     if (!file) continue;
-    if (texts[name]) report(name, `is set, and ${name}_FILE too`, "set one of them");
+    if (texts[name]) addProblem(name, `is set, and ${name}_FILE too`, "set one of them");
     const path = JSON.stringify(file);
     try {
       texts[name] ||= readFileSync(file, "utf8").replace(/\r?\n$/, "");
       files[name] = file;
-      if (texts[name] === "") report(`${name}_FILE`, `${path} is empty`, "expected the secret in it");
+      if (texts[name] === "") addProblem(`${name}_FILE`, `${path} is empty`, "expected the secret in it");
     } catch (error) {
       // It may be the secret itself, if it is no absolute path.
       const shown = isAbsolute(file) ? `${path} ` : "";
-      report(`${name}_FILE`, `${shown}cannot be read (${errnoOf(error)})`, "expected a file with the secret in it");
+      addProblem(`${name}_FILE`, `${shown}cannot be read (${errnoOf(error)})`, "expected a file with the secret in it");
     }
   }
   return { texts, files };

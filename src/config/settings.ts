@@ -2,7 +2,7 @@ import { maskDatabaseUrl } from "../secrets.ts";
 import { DAY_MS, MINUTE_MS } from "../units.ts";
 import * as read from "./readers.ts";
 
-/** Every setting, in the order of the reports: its name, its default, its reader, and how its text is shown. */
+/** Every setting, in the order in which they are printed: its name, its default, its reader, and how its text is shown. */
 export const SETTINGS = {
   /** Ends with a slash. Null, like `apiKey`, only if the command needs no service. */
   baseUrl: setting("SIMCAT_BASE_URL", null, read.baseUrl),

@@ -96,7 +96,7 @@ export class Pool extends pg.Pool {
     this.#isOutageAnnounced = false;
   }
 
-  /** Reports that a transaction takes long. It may wait for a lock, or be at work. */
+  /** Announces that a transaction takes long. It may wait for a lock, or be at work. */
   announceSlow(operation: string): void {
     const isContinued = performance.now() - this.#slowAt < SLOW_PERIOD_MS;
     this.#slowAt = performance.now();

@@ -141,7 +141,7 @@ async function attach(server: EmbeddedServer, signal: AbortSignal): Promise<pg.C
     connectionTimeoutMillis: 2_000,
     application_name: CLIENT,
   });
-  client.on("error", () => {}); // The next statement reports it.
+  client.on("error", () => {}); // The next statement throws it.
   try {
     await client.connect();
     return client;

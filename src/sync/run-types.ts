@@ -17,7 +17,7 @@ export interface RunTools {
   readonly service: Service;
   readonly settings: RunSettings;
   readonly version: string;
-  /** Takes the secrets out of a message before it is stored or reported. */
+  /** Takes the secrets out of a message before it is stored or shown. */
   readonly mask: (message: string) => string;
   readonly onEvent: (event: RunEvent) => void;
 }

@@ -86,7 +86,7 @@ async function runSteps(run: Run, signal: AbortSignal): Promise<RunOutcome> {
     if (!isWhole && !(error instanceof UsageError)) onEvent(startedEvent);
     throw error;
   });
-  // Reported only now, because a selection that names something unknown is a usage error, not a run.
+  // Announced only now, because a selection that names something unknown is a usage error, not a run.
   if (!isWhole) onEvent(startedEvent);
 
   const { listing, plan, verdict, removals } = planned;
@@ -159,7 +159,7 @@ async function takeSnapshot({ id, lease, mask, request, totals }: Run, { status 
     }
     warnOfFutureDays(totals, futureDays);
   } catch (thrown) {
-    // The run's last transaction reports a lost lease.
+    // If the lease is lost, the run's last transaction throws.
     if (thrown instanceof LostLeaseError) return;
     const next = "everything else is stored, and the next good run of this UTC day takes the snapshot";
     totals.warn("snapshot_failed", `${mask(toError(thrown).message)}; ${next}`);

@@ -100,7 +100,7 @@ export function createMetrics(version: string) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: "simcat_" });
-  // prom-client names these gauges like counters, and every linter of metrics reports them.
+  // prom-client names these gauges like counters, and every linter of metrics complains about them.
   for (const kind of ["handles", "requests", "resources"])
     registry.removeSingleMetric(`simcat_nodejs_active_${kind}_total`);
   const help = "Always 1; the label is the version.";

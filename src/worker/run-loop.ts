@@ -94,7 +94,7 @@ async function runScheduled(context: WorkerContext, signal: AbortSignal): Promis
     return result;
   } catch (thrown) {
     // A stop signal before the start of the run interrupts nothing.
-    if (!(signal.aborted && thrown === signal.reason)) await reportNotStarted(context, thrown);
+    if (!(signal.aborted && thrown === signal.reason)) await logNotStarted(context, thrown);
     return null;
   } finally {
     state.current = null;
@@ -109,8 +109,8 @@ function observeProgress(current: CurrentRun, event: ObservedEvent): void {
   if (event.kind === "stored" || event.kind === "failed") current.done += 1;
 }
 
-/** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` report it. */
-async function reportNotStarted(context: WorkerContext, thrown: unknown): Promise<void> {
+/** A run that did not start has no row in `sync_runs`. Only the log, the metrics and `/readyz` show it. */
+async function logNotStarted(context: WorkerContext, thrown: unknown): Promise<void> {
   const { state, metrics, log, mask, sendMessage, reads } = context;
   const runId = (await reads.read()).basics?.lastGoodRun?.id ?? 0;
   if (thrown instanceof BusyError) {

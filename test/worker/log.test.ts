@@ -15,7 +15,7 @@ function written(format: "json" | "pretty") {
   return { log, lines };
 }
 
-const report = (status: EndStatus): RunSummary =>
+const summaryOf = (status: EndStatus): RunSummary =>
   new RunTotals().toSummary({ id: 1, request: { kind: "sync" }, mask }, { status, message: null }, 5);
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   ["failed", "error", "failed"],
 ] as const)("a run that ends as %s logs one line at level %s", (status, level, code) => {
   const { log, lines } = written("json");
-  createRunLog(log).observe({ kind: "finished", summary: report(status) });
+  createRunLog(log).observe({ kind: "finished", summary: summaryOf(status) });
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ level, code, status, run: 1, duration_ms: 5 }),
   ]);

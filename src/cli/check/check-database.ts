@@ -28,7 +28,7 @@ import { announceWaits, type DatabaseUrls, findMissingEmbedded, withDatabaseUrls
 import type { Context } from "../context.ts";
 import { loadEssential } from "./check-configuration.ts";
 
-/** In the order of the report. */
+/** In the order of the output. */
 const CHECKS = ["database", "encoding", "schema", "privileges", "clock"];
 
 /** A line for each of CHECKS and for DATABASE_DIRECT_URL. Creates nothing. An error fails the next check and skips the others. */
@@ -111,7 +111,7 @@ async function checkConnection(connection: Connection, where: string, config: Co
   return server;
 }
 
-/** Runs `work` in a transaction with short time limits and without retries: a check reports the state now. */
+/** Runs `work` in a transaction with short time limits and without retries: a check shows the state now. */
 async function withConnection<T>(
   url: string,
   waits: ConnectOptions,

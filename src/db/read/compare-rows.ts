@@ -36,7 +36,7 @@ export interface RowDifference {
 const SHOWN_CHARS = 200;
 /** Postgres cuts values to this many characters; a difference beyond them is not shown. */
 const COMPARED_CHARS = 100_000;
-/** This many scenarios of a library are reported with their columns, for each kind of difference. */
+/** This many scenarios of a library are returned with their columns, for each kind of difference. */
 export const MAX_EXAMPLES = 3;
 
 /** An SQL condition: the column of `r` is known. A rejected list entry or metadata object (its JSON is NULL) says nothing. */

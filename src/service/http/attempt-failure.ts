@@ -128,7 +128,7 @@ export function networkFailure(error: Error, responseStarted: boolean, quote: Qu
   const noFiles = tooManyFiles(error, quote);
   if (noFiles !== null) return noFiles;
   if (error instanceof ProxyFailure) return proxyFailure(error, quote);
-  // undici reports a 407 of a proxy that receives absolute URLs, and what is not HTTP, without a network code.
+  // undici gives no network code to a 407 of a proxy that receives absolute URLs, nor to what is not HTTP.
   if (error.message.startsWith("Proxy Authentication Required")) {
     return new AttemptFailure("proxy_refused", "failed at the proxy", {
       detail: "it answered 407",

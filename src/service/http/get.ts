@@ -129,7 +129,7 @@ async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: 
   count(1);
   onEvent({ kind: "sent" });
   const startedAt = performance.now();
-  const report = (outcome: string) =>
+  const emitEnd = (outcome: string) =>
     onEvent({ kind: "request", operation, outcome, ms: performance.now() - startedAt });
   const sent = new InFlightRequest(context, request, signal);
   let response: HttpResponse | null = null;
@@ -138,7 +138,7 @@ async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: 
     if (head.status !== 200) throw await statusFailure(head, sent, context);
     response = new HttpResponse(head, sent, maxBodyBytes, quote);
     const value = await request.parse(response);
-    report("2xx");
+    emitEnd("2xx");
     return { value, response };
   } catch (error) {
     const failure = error instanceof InvalidResponse ? invalidFailure(error, context) : error;
@@ -146,7 +146,7 @@ async function attempt<T>(context: HttpContext, request: GetRequest<T>, signal: 
     if (sent.isWaiting && (isDeferred || signal.aborted)) count(-1);
     if (!(failure instanceof AttemptFailure)) throw failure;
     signal.throwIfAborted();
-    if (!isDeferred) report(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
+    if (!isDeferred) emitEnd(failure.status === null ? failure.kind : `${Math.floor(failure.status / 100)}xx`);
     return failure;
   } finally {
     onEvent({ kind: "ended" });

@@ -19,7 +19,7 @@ const READ_BATCH_BYTES = 64 * 1024;
 const DISCARDED = new Error("the request was discarded");
 
 /**
- * One GET in a slot of the limiter, and undici's handler for it. It reports to the limiter at the moment of each event,
+ * One GET in a slot of the limiter, and undici's handler for it. It notifies the limiter at the moment of each event,
  * before another request can be sent. Its time runs only while the caller waits for bytes: parsing and storing do not
  * count. It uses `dispatcher.dispatch` because that is faster than `request` and can be cancelled while it connects. It is a
  * class because allocating its many closures for each request took longer.
@@ -134,7 +134,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Defers the parsing of a good response. A failure is reported at once, because it may cancel unsent requests. */
+  /** Defers the parsing of a good response. A failure is thrown at once, because it may cancel unsent requests. */
   #wake(): void {
     const resolve = this.#resolve;
     if (resolve === null) return;

@@ -7,7 +7,7 @@ interface PausableRequest {
   socket: Socket | null;
 }
 
-const SEND_REPORTS = "undici:client:sendHeaders";
+const SEND_CHANNEL = "undici:client:sendHeaders";
 
 /**
  * Pauses responses by making `socket.read` return nothing, so that the sender has to wait. This is a workaround for
@@ -15,14 +15,14 @@ const SEND_REPORTS = "undici:client:sendHeaders";
  * connection meanwhile, an assertion of undici ends the process (nodejs/undici#5360). undici 8.12.4 has the fix and needs
  * Node 22.19. DELETE THIS FILE WITH NODE 20, and call `controller.pause()` and `resume()` in its place.
  *
- * The price: it relies on two internals of the undici that is bundled. A diagnostics channel reports each request's socket in the
+ * The price: it relies on two internals of the undici that is bundled. A diagnostics channel publishes each request's socket in the
  * same turn in which the request starts, and undici reads sockets by `readable` events and `read()`.
  */
 export class SocketPauses {
   #starting: PausableRequest | null = null;
 
   constructor() {
-    subscribe(SEND_REPORTS, this.#onReport);
+    subscribe(SEND_CHANNEL, this.#onSend);
   }
 
   /** Finds the socket of a request. Call it in `onRequestStart`, immediately before undici writes the request. */
@@ -47,10 +47,10 @@ export class SocketPauses {
   }
 
   close(): void {
-    unsubscribe(SEND_REPORTS, this.#onReport);
+    unsubscribe(SEND_CHANNEL, this.#onSend);
   }
 
-  readonly #onReport = (message: unknown) => {
+  readonly #onSend = (message: unknown) => {
     if (this.#starting !== null) this.#starting.socket = (message as { readonly socket: Socket }).socket;
     this.#starting = null;
   };
