@@ -53,14 +53,14 @@ export function formatVerdict(verdict: Verdict, { now, stored, library }: Librar
   if (verdict.kind === "none") return formatNone(verdict, library?.removedAt ?? null, now);
   const until = momentOf(verdict.until, now);
   if (verdict.kind === "unknown")
-    return `Its next read is due ${until} at the latest: its date is not settled yet. This role does not see whether a read is due before.`;
+    return `Its next read is due ${until} at the latest: its date is still settling. This role does not see whether a read is due before.`;
   if (verdict.reason === "unchanged") return `It will be skipped: unchanged and settled; next full read due ${until}.`;
   if (verdict.reason === "backing off") {
     return `It will be skipped for now: its last ${formatCount(stored?.sync?.failures ?? 0)} reads failed; next try ${until}, or at once if its listed date changes or simcat sync --library names it.`;
   }
   const end = stored?.sync ? windowEnd(stored.sync) : null;
   const window = end === null ? "" : ` its window ends ${momentOf(end, now)},`;
-  return `It will be skipped for now: unchanged, but its date is not settled yet;${window} next read due ${until}.`;
+  return `It will be skipped for now: unchanged, but its date is still settling;${window} next read due ${until}.`;
 }
 
 function formatNone(verdict: Extract<Verdict, { kind: "none" }>, removedAt: Date | null, now: Date): string {

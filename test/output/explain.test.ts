@@ -90,9 +90,9 @@ describe("the sentence at the top says", () => {
     expect(sentence(rowsWith(sync))).toBe(`It will be read by the next run: ${reason}.`);
   });
 
-  test("until when a library that is not settled yet is left alone", () => {
+  test("until when a library whose date is still settling is skipped", () => {
     expect(sentence(rowsWith({ bookmarkSeenAt: msBefore(0.5), contentReadAt: msBefore(0.1) }))).toBe(
-      "It will be skipped for now: unchanged, but its date is not settled yet; its window ends 2026-07-01T12:01:31Z (in 1 min), next read due 2026-07-01T12:00:18Z (in 18 s).",
+      "It will be skipped for now: unchanged, but its date is still settling; its window ends 2026-07-01T12:01:31Z (in 1 min), next read due 2026-07-01T12:00:18Z (in 18 s).",
     );
   });
 
@@ -223,7 +223,7 @@ test("for a reader, who does not see suspect reads, an unsettled library is read
   expect(verdict).toEqual({
     next_run: "unknown",
     reason: "settling",
-    text: `Its next read is due ${due}: its date is not settled yet. This role does not see whether a read is due before.`,
+    text: `Its next read is due ${due}: its date is still settling. This role does not see whether a read is due before.`,
   });
   const text = formatExplanation(rows, WEEK);
   expect(text).toContain(`settled         no: its window ends 2026-07-01T12:01:31Z (in 1 min); next read due ${due}\n`);
