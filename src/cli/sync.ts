@@ -19,7 +19,7 @@ import { loadSelection, type SelectionOptions } from "./settings.ts";
 import { showProgress, toAll, withWatchedService } from "./show-progress.ts";
 import { createSender } from "./webhook.ts";
 
-interface RunOptions extends SelectionOptions {
+interface SyncOptions extends SelectionOptions {
   readonly allowRemovals?: boolean;
   /** Of a sync. */
   readonly dryRun?: boolean;
@@ -27,7 +27,7 @@ interface RunOptions extends SelectionOptions {
   readonly restart?: boolean;
 }
 
-const withRunOptions = (command: Command): Command =>
+const addSyncOptions = (command: Command): Command =>
   command
     .addOption(libraryOption())
     .addOption(ownerOption())
@@ -40,21 +40,21 @@ const withRunOptions = (command: Command): Command =>
     .addOption(jsonOption());
 
 export const defineSync: DefineCommand = (command, run) =>
-  withRunOptions(command.option("-n, --dry-run", "print what a run would do and why; write nothing")).action(run(sync));
+  addSyncOptions(command.option("-n, --dry-run", "print what a run would do and why; write nothing")).action(run(sync));
 
-export const sync = (context: Context, options: RunOptions): Promise<number> =>
+export const sync = (context: Context, options: SyncOptions): Promise<number> =>
   options.dryRun ? printPlan(context, options) : runOnce(context, "sync", options);
 
 export const defineBackfill: DefineCommand = (command, run) =>
-  withRunOptions(command.option("--restart", "start over instead of continuing, and compare every row")).action(
+  addSyncOptions(command.option("--restart", "start over instead of continuing, and compare every row")).action(
     run(backfill),
   );
 
-export const backfill = (context: Context, options: RunOptions): Promise<number> =>
+export const backfill = (context: Context, options: SyncOptions): Promise<number> =>
   runOnce(context, "backfill", options);
 
 /** `sync` and `backfill`. */
-async function runOnce(context: Context, kind: RunKind, options: RunOptions): Promise<number> {
+async function runOnce(context: Context, kind: RunKind, options: SyncOptions): Promise<number> {
   const { allowRemovals = false, restart = false, json } = options;
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
@@ -95,7 +95,7 @@ export async function observeRun(
 }
 
 /** `sync --dry-run`: prints what a run would do and why. Takes no lease, migrates nothing, writes nothing. */
-async function printPlan(context: Context, options: RunOptions): Promise<number> {
+async function printPlan(context: Context, options: SyncOptions): Promise<number> {
   const { config, selection } = loadSelection(context, options);
   const plan = (pool: Pool | null, clock: DatabaseClock) =>
     withWatchedService(context, config, (service) => {

@@ -6,10 +6,10 @@ import { IS_GOOD, type Scope } from "../runs.ts";
 import type { syncRuns } from "../schema.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
 
-type StoredFields = "id" | "kind" | "startedAt" | "finishedAt" | "error";
-/** The numbers are of libraries. Null before the run has ended; of an abandoned one, only `read` and `failed` are known. */
-type RunNumbers = Readonly<Record<"read" | "skipped" | "changed" | "failed" | "removed", number | null>>;
-export interface RunRow extends Pick<typeof syncRuns.$inferSelect, StoredFields>, RunNumbers {
+/** A run. The counts are of libraries: null before the run has ended; of an abandoned one, only `read` and `failed` are known. */
+export interface RunRow
+  extends Pick<typeof syncRuns.$inferSelect, "id" | "kind" | "startedAt" | "finishedAt" | "error">,
+    Readonly<Record<"read" | "skipped" | "changed" | "failed" | "removed", number | null>> {
   readonly scope: Scope | null;
   readonly status: RunStatus;
   /** Until now if it has not ended. If its process died, until that was noticed, because nothing records when it died. */
