@@ -17,7 +17,7 @@ export const { createListingSaver } =
   await load<typeof import("../src/db/store/save-listing.ts")>("db/store/save-listing.js");
 export const { libraries, scenarios } = await load<typeof import("../src/db/schema.ts")>("db/schema.js");
 export const { readSnapshot } = await load<typeof import("../src/db/transaction.ts")>("db/transaction.js");
-export const { streamStored } =
+export const { streamStoredLibraries } =
   await load<typeof import("../src/db/read/stored-libraries.ts")>("db/read/stored-libraries.js");
 export const { openService } = await load<typeof import("../src/service/client.ts")>("service/client.js");
 export const { hashContent } = await load<typeof import("../src/sync/copy-libraries.ts")>("sync/copy-libraries.js");

@@ -4,7 +4,7 @@ import { UTC_DATES } from "../src/mock/date-source.ts";
 import { createLibrary } from "../src/mock/library.ts";
 import { createLibraryName, type Organization, organizationOf } from "../src/mock/organization.ts";
 import { createRandom } from "../src/mock/random.ts";
-import { startMockService } from "../test/support/mock/server.ts";
+import { startMockService } from "../test/support/mock/mock-service.ts";
 import { API_KEY, type Order, type ServiceOptions } from "./tools/service-order.ts";
 
 const DAY_MS = 86_400_000;

@@ -173,7 +173,7 @@ async function main(args: readonly string[]): Promise<number> {
     hide(environmentSecrets(context.environment));
     const [command, option, word] = args;
     if (command === "completion" && (option === "--owner" || option === "--library"))
-      return await (await import("./cli/offered-names.ts")).printNames(context, option, word);
+      return await (await import("./cli/offered-names.ts")).printOfferedNames(context, option, word);
     // Imported only now, because `--version` does not need it and it takes long.
     const { runProgram } = await import("./cli/program.ts");
     return await runProgram(context, args);

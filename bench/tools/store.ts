@@ -6,7 +6,7 @@ import {
   createValueParsers,
   readSnapshot,
   saveOutcomes,
-  streamStored,
+  streamStoredLibraries,
 } from "../built.ts";
 import { outcomeOf, type ReadLibrary } from "./contents.ts";
 import type { Database } from "./database.ts";
@@ -19,7 +19,7 @@ export async function store({ pool }: Database, libraries: readonly ReadLibrary[
   const listedAt = clock.now();
   const stored = new Map<string, StoredLibrary>();
   const keep = (library: StoredLibrary) => stored.set(`${library.key.owner}\0${library.key.name}`, library);
-  await readSnapshot(pool, "reading what is stored", (connection) => streamStored(connection, keep), never);
+  await readSnapshot(pool, "reading what is stored", (connection) => streamStoredLibraries(connection, keep), never);
   const storedOf = ({ listed: { key } }: ReadLibrary): StoredLibrary | null =>
     stored.get(`${key.owner}\0${key.name}`) ?? null;
   const parsers = createValueParsers("UTC");

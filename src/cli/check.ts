@@ -1,4 +1,4 @@
-import { type CheckLine, checkExitCode, formatChecks, toChecksJson } from "../output/check.ts";
+import { type CheckLine, checkExitCode, formatChecks, toChecksJson } from "../output/check-lines.ts";
 import { checkConfiguration } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";

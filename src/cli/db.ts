@@ -2,7 +2,7 @@ import { aborted } from "../async.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { openEmbedded } from "./connections.ts";
 import { type Context, printJson, printText } from "./context.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings } from "./load-settings.ts";
 
 export const defineDb: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(db));
 

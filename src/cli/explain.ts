@@ -1,12 +1,12 @@
 import { readLibraryRecord } from "../db/read/read-library-record.ts";
 import { parseSelector } from "../key.ts";
-import { formatExplanation, toExplanationJson } from "../output/explain.ts";
+import { formatExplanation, toExplanationJson } from "../output/explanation.ts";
 import { assertKnown } from "../sync/assert-known.ts";
 import { withSeenAt } from "../sync/rules/settle.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, printJson, printText } from "./context.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings } from "./load-settings.ts";
 
 export const defineExplain: DefineCommand = (command, run) =>
   command

@@ -10,8 +10,8 @@ import { assertKnown } from "../sync/assert-known.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, ownerOption, parseText } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth, printJson, printResult } from "./context.ts";
+import { loadSettings } from "./load-settings.ts";
 import { notify } from "./notify.ts";
-import { loadSettings } from "./settings.ts";
 import { createWorkLine } from "./show-progress.ts";
 
 const FORMATS = ["parquet", "csv", "jsonl"] as const;

@@ -5,7 +5,7 @@ import { isatty, ReadStream, WriteStream } from "node:tty";
 import { parseEnv } from "node:util";
 import { SECRET_NAMES } from "../config/settings.ts";
 import { EXIT, fileErrorReason, InterruptedError, UsageError } from "../errors.ts";
-import { formatCheckLines } from "../output/check.ts";
+import { formatCheckLines } from "../output/check-lines.ts";
 import { checkSettings } from "./check/check-configuration.ts";
 import { checkDatabase } from "./check/check-database.ts";
 import { checkService } from "./check/check-service.ts";

@@ -6,8 +6,8 @@ import { MINUTE_MS } from "../units.ts";
 import { type DefineCommand, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
+import { loadSettings } from "./load-settings.ts";
 import { printerOf, type RowOptions, withRowOptions } from "./query.ts";
-import { loadSettings } from "./settings.ts";
 
 export const defineLibraries: DefineCommand = (command, run) =>
   withRowOptions(

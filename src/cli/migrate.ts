@@ -3,7 +3,7 @@ import { plural } from "../format.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { announceWaits, withDatabaseUrls } from "./connections.ts";
 import { type Context, printJson, printResult, printText } from "./context.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings } from "./load-settings.ts";
 
 export const defineMigrate: DefineCommand = (command, run) => command.addOption(jsonOption()).action(run(updateSchema));
 

@@ -1,8 +1,8 @@
 import { aborted } from "../async.ts";
 import { UsageError } from "../errors.ts";
 import { formatLibraries } from "../format.ts";
+import { startMockService } from "../mock/mock-service.ts";
 import { createOrganization } from "../mock/organization.ts";
-import { startMockService } from "../mock/server.ts";
 import { type DefineCommand, parseDurationOption, wholeNumberUpTo } from "./command.ts";
 import { type Context, printText } from "./context.ts";
 

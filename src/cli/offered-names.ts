@@ -24,7 +24,7 @@ const NAMES_WITHIN_MS = 2_000;
  * Prints names that complete an option and contain `word`, at most a thousand. A person waits for them, so this loads neither commander
  * nor the logger, does not look at the version of the schema, sends all its statements at once, and gives up soon.
  */
-export async function printNames(context: Context, option: keyof typeof SELECTS, word = ""): Promise<number> {
+export async function printOfferedNames(context: Context, option: keyof typeof SELECTS, word = ""): Promise<number> {
   const config = loadConfig(context.environment, { service: false, database: true });
   context.hide(config.secrets);
   // Postgres may know only the letters of ASCII. A shell passes a word as it is typed, with its quotes.

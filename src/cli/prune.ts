@@ -6,8 +6,8 @@ import { DAY_MS, formatDuration } from "../units.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, printJson, printResult } from "./context.ts";
+import { loadSettings } from "./load-settings.ts";
 import { notify } from "./notify.ts";
-import { loadSettings } from "./settings.ts";
 import { createWorkLine } from "./show-progress.ts";
 
 interface PruneOptions extends JsonOptions {

@@ -6,12 +6,12 @@ import { type Command, Option } from "commander";
 import { type Question, runQuery } from "../db/read/run-query.ts";
 import { fileErrorReason, UsageError } from "../errors.ts";
 import { csvFormat, jsonlFormat } from "../export/formats.ts";
-import { linePrinter, tablePrinter } from "../output/rows.ts";
+import { createLinePrinter, createTablePrinter } from "../output/row-printers.ts";
 import { printable } from "../printable.ts";
 import { type DefineCommand, type JsonOptions, jsonOption, parseDurationOption, parseText } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, outputWidth, printText } from "./context.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings } from "./load-settings.ts";
 
 /** The options of a command that prints the rows of a query. */
 export interface RowOptions extends JsonOptions {
@@ -31,10 +31,10 @@ export function printerOf(
   { csv, json = false, jsonl }: RowOptions,
   spare?: Readonly<Record<string, number>>,
 ): Question["openPrinter"] {
-  const { print } = context;
-  if (csv || json || jsonl) return (columns) => linePrinter(columns, print, csv ? csvFormat(false) : jsonlFormat, json);
+  if (csv || json || jsonl)
+    return (columns) => createLinePrinter(columns, context.print, csv ? csvFormat(false) : jsonlFormat, json);
   const printTable = (text: string) => printText(context, text, spare ? undefined : []);
-  return (columns) => tablePrinter(columns, printTable, outputWidth(context), spare ?? {});
+  return (columns) => createTablePrinter(columns, printTable, outputWidth(context), spare ?? {});
 }
 
 interface QueryOptions extends RowOptions {

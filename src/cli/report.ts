@@ -14,7 +14,7 @@ import {
 } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, printJson, printResult } from "./context.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings } from "./load-settings.ts";
 import { writeOutput } from "./write-output.ts";
 
 interface ReportOptions extends JsonOptions {

@@ -8,16 +8,16 @@ import { MINUTE_MS } from "../units.ts";
 import { createCopyReads } from "../worker/copy-reads.ts";
 import { openHttpServer, type Routes } from "../worker/http-server.ts";
 import { createMetrics } from "../worker/metrics.ts";
-import { runSyncLoop, type WorkerContext } from "../worker/run-loop.ts";
 import { createSchedule } from "../worker/schedule.ts";
 import { formatStatusPage } from "../worker/status-page.ts";
+import { runSyncLoop, type WorkerContext } from "../worker/sync-loop.ts";
 import { createStatusReader, toReadyJson, type WorkerState } from "../worker/worker-status.ts";
 import type { DefineCommand } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import type { Context } from "./context.ts";
-import { loadSettings, withCurrentKey } from "./settings.ts";
+import { loadSettings, withCurrentKey } from "./load-settings.ts";
 import { observeRun } from "./sync.ts";
-import { createSender } from "./webhook.ts";
+import { createWebhook } from "./webhook.ts";
 
 export const defineStart: DefineCommand = (command, run) => command.action(run(start));
 
@@ -70,7 +70,7 @@ export async function start(context: Context): Promise<number> {
     log.info({ code: "worker_started", url: server.url, schedule: cron, timezone, version }, "the worker is up");
     const exitCode = await withDatabase(context, config, "migrate", async (pool, _, ensureRunning) => {
       opened = pool;
-      const { readRuns, send } = createSender(context, config, pool);
+      const { readRuns, send } = createWebhook(context, config, pool);
       await readRuns();
       const run: WorkerContext["run"] = async (observers) => {
         await ensureRunning(stop);

@@ -7,7 +7,7 @@ import { wrapText } from "../output/wrap.ts";
 import { type DefineCommand, type JsonOptions, jsonOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, outputLook, outputWidth, printJson, printText } from "./context.ts";
-import { loadSettings } from "./settings.ts";
+import { loadSettings } from "./load-settings.ts";
 
 const WATCH_MS = 2_000;
 /** Moves the cursor of a terminal to its upper left corner, and clears what follows. */

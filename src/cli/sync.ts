@@ -15,9 +15,9 @@ import type { Observer, RunResult } from "../sync/run-types.ts";
 import { type DefineCommand, jsonOption, libraryOption, ownerOption, parseText } from "./command.ts";
 import { findMissingEmbedded, withDatabase, withService } from "./connections.ts";
 import { type Context, outputLook, printJson, printResult, printText } from "./context.ts";
-import { loadSelection, type SelectionOptions } from "./settings.ts";
+import { loadSelection, type SelectionOptions } from "./load-settings.ts";
 import { showProgress, toAll, withWatchedService } from "./show-progress.ts";
-import { createSender } from "./webhook.ts";
+import { createWebhook } from "./webhook.ts";
 
 interface SyncOptions extends SelectionOptions {
   readonly allowRemovals?: boolean;
@@ -58,10 +58,10 @@ async function runOnce(context: Context, kind: RunKind, options: SyncOptions): P
   const { allowRemovals = false, restart = false, json } = options;
   const { config, selection } = loadSelection(context, options);
   const request: RunRequest = { kind, trigger: "cli", selection, allowRemovals, restart };
-  const { result, sender } = await withDatabase(context, config, "migrate", async (pool) => {
-    const sender = isEverything(selection) ? createSender(context, config, pool) : null;
-    await sender?.readRuns();
-    return { sender, result: await observeRun(context, config, pool, request) };
+  const { result, webhook } = await withDatabase(context, config, "migrate", async (pool) => {
+    const webhook = isEverything(selection) ? createWebhook(context, config, pool) : null;
+    await webhook?.readRuns();
+    return { webhook, result: await observeRun(context, config, pool, request) };
   });
   const { summary, error } = result;
   // If a table is missing, the run's row and the command say the same.
@@ -70,7 +70,7 @@ async function runOnce(context: Context, kind: RunKind, options: SyncOptions): P
   const isWell = exitCode === EXIT.ok && summary.warnings.length === 0;
   if (json) printJson(context, toRunJson(summary, exitCode));
   else printResult(context, isWell, formatSummary(summary, outputLook(context)));
-  await sender?.send(summary);
+  await webhook?.send(summary);
   return exitCode;
 }
 

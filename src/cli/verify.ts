@@ -2,11 +2,11 @@ import { EXIT } from "../errors.ts";
 import { formatVerify, toVerifyJson } from "../output/verify.ts";
 import { createValueParsers } from "../parse-values.ts";
 import { parseSelection } from "../sync/rules/selection.ts";
-import { verifyStored } from "../verify/verify.ts";
+import { verifyStored } from "../verify/verify-stored.ts";
 import { type DefineCommand, jsonOption, libraryOption, ownerOption } from "./command.ts";
 import { withDatabase } from "./connections.ts";
 import { type Context, outputLook, printJson, printResult } from "./context.ts";
-import { loadSettings, type SelectionOptions } from "./settings.ts";
+import { loadSettings, type SelectionOptions } from "./load-settings.ts";
 import { withWatchedService } from "./show-progress.ts";
 
 export const defineVerify: DefineCommand = (command, run) =>

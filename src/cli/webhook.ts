@@ -14,7 +14,7 @@ import type { Context } from "./context.ts";
 import { notify } from "./notify.ts";
 
 /** Sends a message when the state turns good or not good. What others sent follows from their runs, so nothing is stored. */
-export function createSender(context: Context, config: Config, pool: Pool) {
+export function createWebhook(context: Context, config: Config, pool: Pool) {
   const { environment, stop, mask, version } = context;
   const { notifyUrl } = config;
   if (notifyUrl === null) return { readRuns: async () => {}, send: async () => {} };

@@ -3,7 +3,7 @@ import { ConfigurationError } from "../errors.ts";
 import { DAY_MS } from "../units.ts";
 import { createClock } from "./clock.ts";
 import { type Connection, oneRow, type Pool } from "./connect.ts";
-import { HISTORY_BEGAN_AT } from "./history-start.ts";
+import { HISTORY_BEGAN_AT } from "./history-began-at.ts";
 import { acquireLease } from "./lease.ts";
 import { SYNC_LEASE } from "./lease-names.ts";
 import { readSnapshot, withTransaction } from "./transaction.ts";

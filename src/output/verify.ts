@@ -3,7 +3,7 @@ import { cutToDifference, formatCount, formatElapsed, formatInstant, formatLibra
 import { formatKey, shellWord } from "../key.ts";
 import type { LibraryKey } from "../model.ts";
 import { printable } from "../printable.ts";
-import type { LibraryDifference, VerifyResult } from "../verify/verify.ts";
+import type { LibraryDifference, VerifyResult } from "../verify/verify-stored.ts";
 import { mark, PLAIN } from "./look.ts";
 import { truncate } from "./table.ts";
 

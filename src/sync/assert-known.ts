@@ -8,7 +8,7 @@ import { formatKey, formatSelector, keyText, shellWord } from "../key.ts";
 import type { LibraryKey, Listing } from "../model.ts";
 import { printable } from "../printable.ts";
 import type { Selection } from "../run-summary.ts";
-import { searchLibrary, searchOwner } from "./rules/near-names.ts";
+import { searchLibrary, searchOwner } from "./rules/name-search.ts";
 import { hasSelectors } from "./rules/selection.ts";
 
 interface KnownSources {

@@ -1,6 +1,6 @@
 import type { Connection, Pool } from "../db/connect.ts";
 import { listsOlder, type RemovalNumbers, readRemovalNumbers } from "../db/read/removal-numbers.ts";
-import { parseStored, streamStored } from "../db/read/stored-libraries.ts";
+import { parseStored, streamStoredLibraries } from "../db/read/stored-libraries.ts";
 import type { ListingChanges } from "../db/store/save-listing.ts";
 import { countListingRejects } from "../db/store/save-rejects.ts";
 import { readSnapshot } from "../db/transaction.ts";
@@ -10,7 +10,7 @@ import type { RunRequest } from "../run-summary.ts";
 import { isInSlice } from "../slice.ts";
 import { assertKnown } from "./assert-known.ts";
 import { exceedsShare, guardRemovals } from "./rules/guard.ts";
-import { createPlanner, type Plan } from "./rules/plan.ts";
+import { createPlanner, type Plan } from "./rules/planner.ts";
 import { CACHE_MARGIN_MS } from "./rules/settle.ts";
 import type { Run, RunSettings, RunTools } from "./run-types.ts";
 
@@ -48,7 +48,7 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
   const context = { now, fullEveryMs: settings.fullEveryMs, backfillSince, namesLibraries, blindSince };
   const compareStored = async (connection: Connection | null) => {
     const planner = createPlanner(listing.libraries, parseStored, context, selection);
-    if (connection !== null) await streamStored(connection, planner.addStored, "tables", slice);
+    if (connection !== null) await streamStoredLibraries(connection, planner.addStored, "tables", slice);
     const plan = planner.finish();
     /** Open rejects of earlier listings. */
     const openRejects = connection ? await countListingRejects(connection, blindSince) : { open: 0, later: 0 };
@@ -118,7 +118,7 @@ async function checkRemovals(
 /** How many libraries of the whole organization are live, and how many of those are listed. */
 async function countLive(connection: Connection, { libraries }: Listing): Promise<Plan["live"]> {
   const live = { count: 0, listed: 0 };
-  await streamStored(connection, ({ state, key }) => {
+  await streamStoredLibraries(connection, ({ state, key }) => {
     if (state !== "live") return;
     live.count += 1;
     if (libraries.has(key)) live.listed += 1;

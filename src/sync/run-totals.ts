@@ -12,7 +12,7 @@ import {
   type Warning,
 } from "../run-summary.ts";
 import { hasOtherName, isSilent } from "./rules/library-content.ts";
-import type { Plan } from "./rules/plan.ts";
+import type { Plan } from "./rules/planner.ts";
 import { SUSPECT_READS } from "./rules/settle.ts";
 
 /** How a run ended. */

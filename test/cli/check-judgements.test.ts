@@ -4,7 +4,7 @@ import { judgeClock, judgeEncryption, judgeSchema, judgeServer } from "../../src
 import { checkListing } from "../../src/cli/check/check-service.ts";
 import { DatabaseError } from "../../src/errors.ts";
 import type { Listing, Reject } from "../../src/model.ts";
-import { failedBy, ok } from "../../src/output/check.ts";
+import { failedBy, ok } from "../../src/output/check-lines.ts";
 import { createContext } from "../support/call-cli.ts";
 import { listingOf } from "../support/listing.ts";
 

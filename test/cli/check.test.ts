@@ -5,7 +5,7 @@ import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { check } from "../../src/cli/check.ts";
 import { unencryptedAddress } from "../../src/db/session.ts";
-import type { toChecksJson } from "../../src/output/check.ts";
+import type { toChecksJson } from "../../src/output/check-lines.ts";
 import { createRole } from "../postgres/roles.ts";
 import { holdLocks } from "../postgres/sessions.ts";
 import { callCli, createContext, type Environment } from "../support/call-cli.ts";

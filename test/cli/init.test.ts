@@ -6,7 +6,7 @@ import { organizationOf } from "../../src/mock/organization.ts";
 import { callCli } from "../support/call-cli.ts";
 import { type Ended, MAIN, startProgram } from "../support/cli.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { startMockService } from "../support/mock/server.ts";
+import { startMockService } from "../support/mock/mock-service.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

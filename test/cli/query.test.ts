@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { printNames } from "../../src/cli/offered-names.ts";
+import { printOfferedNames } from "../../src/cli/offered-names.ts";
 import { toRefusal } from "../../src/db/read/run-query.ts";
 import { UsageError } from "../../src/errors.ts";
 import { startPostgresProxy } from "../postgres/proxy.ts";
@@ -282,7 +282,7 @@ describe("simcat libraries", () => {
     );
     expect((await callCli(["libraries", "éTÉ"], settings)).stdout).toContain("bob/Été");
     const completion = createContext(settings);
-    await printNames(completion, "--library", '"Bob/éTÉ');
+    await printOfferedNames(completion, "--library", '"Bob/éTÉ');
     expect(completion.stdout()).toBe("bob/Été\n");
   });
 

@@ -29,7 +29,7 @@ const BY_FILE: Readonly<Record<string, readonly Row[]>> = {
       "faults/mismatched",
     ],
   ],
-  "src/sync/rules/plan.ts": [
+  "src/sync/rules/planner.ts": [
     ["a listed text is not recorded before content is read", "? SAME_DATE : NEW_DATE;", "? SAME_DATE : SAME_DATE;"],
     [
       "a selected run removes outside its selection",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CheckLine, checkExitCode, formatChecks } from "../../src/output/check.ts";
+import { type CheckLine, checkExitCode, formatChecks } from "../../src/output/check-lines.ts";
 
 const OK: CheckLine = { check: "schema", result: "ok", text: "up to date", hint: null, details: [], exitCode: null };
 const KEY: CheckLine = { ...OK, check: "key", result: "fail", text: "refused", hint: "check it", exitCode: 77 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LibraryRows } from "../../src/db/read/read-library-record.ts";
 import type { SyncState } from "../../src/model.ts";
-import { formatExplanation, toExplanationJson } from "../../src/output/explain.ts";
+import { formatExplanation, toExplanationJson } from "../../src/output/explanation.ts";
 import { ago, NOW, runRow } from "../support/status-rows.ts";
 import { NEVER_READ } from "../support/sync-state.ts";
 

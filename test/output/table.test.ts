@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tablePrinter } from "../../src/output/rows.ts";
+import { createTablePrinter } from "../../src/output/row-printers.ts";
 import { formatTable, truncate, widthOf } from "../../src/output/table.ts";
 
 const lines = (table: string) => table.split("\n");
@@ -96,7 +96,7 @@ test("a table that is too wide leaves out spare columns before it cuts cells", (
   const columns = ["library", "results", "state"].map((name) => ({ name, type: "text" as const }));
   const print = (width: number) => {
     const lines: string[] = [];
-    const printer = tablePrinter(columns, (text) => lines.push(...text.split("\n")), width, { results: 1 });
+    const printer = createTablePrinter(columns, (text) => lines.push(...text.split("\n")), width, { results: 1 });
     printer.add(["ann/Fire Risk", "58", "settled"]);
     printer.end();
     return lines.slice(0, 2);

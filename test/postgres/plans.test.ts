@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { withService } from "../../src/cli/connections.ts";
-import { loadSettings } from "../../src/cli/settings.ts";
+import { loadSettings } from "../../src/cli/load-settings.ts";
 import { createClock } from "../../src/db/clock.ts";
 import type { Pool } from "../../src/db/connect.ts";
 import { pruneUnderLease } from "../../src/db/prune.ts";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { parseStored, readStoredLibrary, streamStored } from "../../src/db/read/stored-libraries.ts";
+import { parseStored, readStoredLibrary, streamStoredLibraries } from "../../src/db/read/stored-libraries.ts";
 import { streamRows } from "../../src/db/read/stream-rows.ts";
 import { keyText } from "../../src/key.ts";
 import type { LibraryKey, StoredLibrary, SyncState } from "../../src/model.ts";
@@ -79,7 +79,7 @@ test("what is stored is read back exactly, and an error thrown for a row is rais
   onTestFinished(() => connection.release());
   await connection.query("BEGIN");
   const found = new Map<string, StoredLibrary>();
-  await streamStored(
+  await streamStoredLibraries(
     connection,
     (one, text) => found.set(keyText(one.key), one) && expect(parseStored(text)).toEqual(one),
   );
@@ -93,7 +93,7 @@ test("what is stored is read back exactly, and an error thrown for a row is rais
     taken++;
     throw new Error(`row ${taken}`);
   };
-  await expect(streamStored(connection, take)).rejects.toThrow("row 1");
+  await expect(streamStoredLibraries(connection, take)).rejects.toThrow("row 1");
   await expect(streamRows(connection, "SELECT 1 / (3 - n) FROM generate_series(1, 5) n", () => {})).rejects.toThrow(
     "division by zero",
   );

@@ -6,7 +6,7 @@ import { holdLocks, untilSession, WAITS_FOR_LOCK } from "../postgres/sessions.ts
 import { MAIN, startProgram } from "../support/cli.ts";
 import { fixture } from "../support/fixture.ts";
 import { listen } from "../support/listen.ts";
-import type { MockService } from "../support/mock/server.ts";
+import type { MockService } from "../support/mock/mock-service.ts";
 import { numbered } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { gateAfter, gateBeforeListing } from "./gate.ts";

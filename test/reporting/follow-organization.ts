@@ -7,7 +7,7 @@ import { runSync } from "../support/call-cli.ts";
 import { movableClock } from "../support/database-clock.ts";
 import { createDateSource } from "../support/mock/date-source.ts";
 import { changeLibrary } from "../support/mock/library.ts";
-import { startMockService } from "../support/mock/server.ts";
+import { startMockService } from "../support/mock/mock-service.ts";
 
 const API_KEY = "key-of-the-mock";
 const DAY_MS = 86_400_000;

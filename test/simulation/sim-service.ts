@@ -1,8 +1,8 @@
+import { parseRoute } from "../../src/mock/mock-service.ts";
 import type { Random } from "../../src/mock/random.ts";
-import { parseRoute } from "../../src/mock/server.ts";
 import { entrySource } from "../support/mock/answer.ts";
 import type { MockLibrary } from "../support/mock/library.ts";
-import { startMockService } from "../support/mock/server.ts";
+import { startMockService } from "../support/mock/mock-service.ts";
 import { type Corruption, GOOD, type Said, saidOfMetadata, saidOfScenarios } from "./answers.ts";
 import { corruptContent, corruptListing, staleContent } from "./corrupt-answers.ts";
 import type { EditHistory, EditOptions } from "./edit-history.ts";

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { createValueParsers } from "../../src/parse-values.ts";
-import { verifyStored } from "../../src/verify/verify.ts";
+import { verifyStored } from "../../src/verify/verify-stored.ts";
 import { EVERYTHING } from "../support/listing.ts";
 import { CALM } from "./sim-service.ts";
 import type { Simulation } from "./simulation.ts";

@@ -4,7 +4,7 @@ import { callCli, type Environment } from "./call-cli.ts";
 import { runCli, startCli } from "./cli.ts";
 import { createTestDatabase, freshTestDatabase } from "./database.ts";
 import type { MockLibrary } from "./mock/library.ts";
-import { type MockServiceOptions, startMockService } from "./mock/server.ts";
+import { type MockServiceOptions, startMockService } from "./mock/mock-service.ts";
 
 export const API_KEY = "test-key-5f2c";
 

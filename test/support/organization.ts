@@ -1,5 +1,5 @@
 import type { MockLibrary, MockScenario } from "./mock/library.ts";
-import type { MockService } from "./mock/server.ts";
+import type { MockService } from "./mock/mock-service.ts";
 
 /** The date of a library unless a test gives another one. It is old, so that a first read settles it. */
 export const OLD = "2023-09-11 at 2:56 PM";

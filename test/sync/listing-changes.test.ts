@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type PlannedRun, toListingChanges } from "../../src/sync/plan-run.ts";
 import type { RemovalVerdict } from "../../src/sync/rules/guard.ts";
-import { createPlanner } from "../../src/sync/rules/plan.ts";
+import { createPlanner } from "../../src/sync/rules/planner.ts";
 import { EVERYTHING, listingOf } from "../support/listing.ts";
 
 const GOOD = { owner: "o", name: "good" };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ListedLibrary, ReadAction, RereadReason, StoredLibrary, SyncState } from "../../src/model.ts";
 import type { Selection } from "../../src/run-summary.ts";
 import { decide } from "../../src/sync/rules/decide.ts";
-import { createPlanner, createReadOrder, type PlannerContext } from "../../src/sync/rules/plan.ts";
+import { createPlanner, createReadOrder, type PlannerContext } from "../../src/sync/rules/planner.ts";
 import { parseSelection } from "../../src/sync/rules/selection.ts";
 import { fullReadDueAt } from "../../src/sync/rules/settle.ts";
 import { EVERYTHING, listingOf } from "../support/listing.ts";

@@ -1,7 +1,7 @@
 import { beforeAll } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
+import { startMockService } from "../../src/mock/mock-service.ts";
 import { organizationOf } from "../../src/mock/organization.ts";
-import { startMockService } from "../../src/mock/server.ts";
 import { useCluster } from "../deploy/cluster.ts";
 import { callCli } from "../support/call-cli.ts";
 import { AWKWARD_NAMES, library, scenario } from "../support/organization.ts";

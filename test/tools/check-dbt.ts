@@ -9,9 +9,9 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { UTC_DATES } from "../../src/mock/date-source.ts";
 import { editRandomly } from "../../src/mock/edits.ts";
+import { startMockService } from "../../src/mock/mock-service.ts";
 import { createOrganization } from "../../src/mock/organization.ts";
 import { createRandom } from "../../src/mock/random.ts";
-import { startMockService } from "../../src/mock/server.ts";
 import { openTestPostgres } from "../support/embedded-server.ts";
 
 const PROJECT = fileURLToPath(new URL("../../", import.meta.url));

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { headers, retryAfter } from "../faults/answers.ts";
 import { gateAfter } from "../process/gate.ts";
 import { API_KEY, fixture, syncedFixture } from "../support/fixture.ts";
-import type { MockService } from "../support/mock/server.ts";
+import type { MockService } from "../support/mock/mock-service.ts";
 import { library } from "../support/organization.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createTrigger } from "../support/trigger.ts";

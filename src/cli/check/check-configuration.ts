@@ -1,9 +1,9 @@
 import { type ConfigurationProblem, parseConfig, type ServiceConfig } from "../../config.ts";
 import { EXIT } from "../../errors.ts";
 import { plural } from "../../format.ts";
-import { type CheckLine, fail, ok, warn } from "../../output/check.ts";
+import { type CheckLine, fail, ok, warn } from "../../output/check-lines.ts";
 import type { Context } from "../context.ts";
-import { findDoubts } from "../settings.ts";
+import { findDoubts } from "../load-settings.ts";
 
 const CHECK = "configuration";
 

@@ -22,7 +22,7 @@ import {
 import { withTransaction } from "../../db/transaction.ts";
 import { ConfigurationError, EXIT } from "../../errors.ts";
 import { formatElapsed, plural } from "../../format.ts";
-import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check.ts";
+import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check-lines.ts";
 import { maskDatabaseUrl } from "../../secrets.ts";
 import { announceWaits, type DatabaseUrls, findMissingEmbedded, withDatabaseUrls } from "../connections.ts";
 import type { Context } from "../context.ts";

@@ -3,7 +3,7 @@ import { ContentError, EXIT, UnauthorizedError } from "../../errors.ts";
 import { formatLibraries, plural } from "../../format.ts";
 import { formatKey } from "../../key.ts";
 import type { Listing, Reject } from "../../model.ts";
-import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check.ts";
+import { type CheckLine, fail, failedBy, ok, skipped, warn } from "../../output/check-lines.ts";
 import { DISCARD, type Service } from "../../service/client.ts";
 import type { Context } from "../context.ts";
 import { withWatchedService } from "../show-progress.ts";

@@ -76,7 +76,7 @@ const rowsInSlice = (relation: string, slice?: Slice) =>
   slice ? `(SELECT * FROM ${relation} r WHERE ${isInSliceSql(`'${formatSlice(slice)}'`)})` : relation;
 
 /** Passes each stored library, and its text for `parseStored`; a million are never in memory at once. In the caller's transaction. */
-export async function streamStored(
+export async function streamStoredLibraries(
   connection: Connection,
   onLibrary: (library: StoredLibrary, text: string) => void,
   source: ReadSource = "tables",

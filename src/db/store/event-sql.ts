@@ -1,5 +1,5 @@
 /** Parts of the statements that write versions and events. The signed numbers of an owner's events add up to those of live rows. */
-import { HISTORY_BEGAN_AT } from "../history-start.ts";
+import { HISTORY_BEGAN_AT } from "../history-began-at.ts";
 
 /** The columns of an event of a library: it counts the scenarios that were loaded, went or returned with it. */
 export const LIBRARY_EVENT = "seen_at, run_id, kind, owner, library_name, service_date, bytes, scenarios, results";

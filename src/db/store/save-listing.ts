@@ -2,7 +2,7 @@ import { DatabaseError } from "../../errors.ts";
 import { formatKey, keyText } from "../../key.ts";
 import type { FailedLibrary, LibraryKey, ListedLibrary, Reject } from "../../model.ts";
 import type { Connection } from "../connect.ts";
-import { HISTORY_BEGAN_AT } from "../history-start.ts";
+import { HISTORY_BEGAN_AT } from "../history-began-at.ts";
 import type { HeldLease } from "../lease.ts";
 import { libraries } from "../schema.ts";
 import { keyArrays, ofKeys, statement, textArray } from "../statement.ts";

@@ -1,4 +1,4 @@
-import { JSON_TYPE } from "../../../src/mock/server.ts";
+import { JSON_TYPE } from "../../../src/mock/mock-service.ts";
 import { type HttpAnswer, httpError, withHeader, withItems } from "./answer.ts";
 import type { AlterItem, AnswerAction, HeaderChanges } from "./faults.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import type { Route } from "../../../src/mock/mock-service.ts";
+import { entryOf, findAnswer, JSON_TYPE, metadataOf } from "../../../src/mock/mock-service.ts";
 import type { Organization } from "../../../src/mock/organization.ts";
-import type { Route } from "../../../src/mock/server.ts";
-import { entryOf, findAnswer, JSON_TYPE, metadataOf } from "../../../src/mock/server.ts";
 import type { Fields, MockLibrary, MockScenario } from "./library.ts";
 
 /** The JSON text of a list entry (specification 2.1). */

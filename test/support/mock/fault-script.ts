@@ -1,4 +1,4 @@
-import type { Route } from "../../../src/mock/server.ts";
+import type { Route } from "../../../src/mock/mock-service.ts";
 import type { Fault, FaultAction, FaultMatch } from "./faults.ts";
 
 /**

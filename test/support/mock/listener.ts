@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { parseRoute, type Route } from "../../../src/mock/mock-service.ts";
 import type { Organization } from "../../../src/mock/organization.ts";
-import { parseRoute, type Route } from "../../../src/mock/server.ts";
 import { alterAnswer } from "./alter-answer.ts";
 import { createResponder, type HttpAnswer, httpError } from "./answer.ts";
 import { type Delivery, deliver, isDelivery, later } from "./deliver.ts";

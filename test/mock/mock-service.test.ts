@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { startMockService } from "../../src/mock/mock-service.ts";
 import { createOrganization, type Organization, organizationOf } from "../../src/mock/organization.ts";
-import { startMockService } from "../../src/mock/server.ts";
 import { API_KEY, serve } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 

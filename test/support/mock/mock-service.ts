@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { listen } from "../../../src/mock/server.ts";
+import { listen } from "../../../src/mock/mock-service.ts";
 import type { Fault, FaultMatch } from "./faults.ts";
 import { changeLibrary, type MockLibrary } from "./library.ts";
 import { createListener, type ListenerOptions } from "./listener.ts";

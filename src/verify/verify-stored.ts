@@ -4,7 +4,7 @@ import { CircuitBreaker, outageError } from "../circuit-breaker.ts";
 import { readNow } from "../db/clock.ts";
 import type { Connection } from "../db/connect.ts";
 import { type DifferenceKind, MAX_EXAMPLES, type RowDifference, type StoredRows } from "../db/read/compare-rows.ts";
-import { streamStored } from "../db/read/stored-libraries.ts";
+import { streamStoredLibraries } from "../db/read/stored-libraries.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { ContentError, DatabaseError, SimcatError } from "../errors.ts";
 import { formatKey, keyText } from "../key.ts";
@@ -111,7 +111,7 @@ async function readSides({ service, pool, source }: CompareTools, signal: AbortS
     const stored = new Map<string, StoredLibrary>();
     const add = (library: StoredLibrary) =>
       stored.set(keyText(library.key), source === "views" ? withSeenAt(library) : library);
-    await streamStored(connection, add, source);
+    await streamStoredLibraries(connection, add, source);
     return { listing, stored, now: (await readNow(connection)).getTime() };
   };
   return readSnapshot(pool, "reading what is stored", read, signal);

@@ -8,7 +8,7 @@ import { formatTable } from "./table.ts";
 const MAX_TABLE_ROWS = 1_000;
 
 /** A table for people, at most `width` wide. NULL is empty. `spare`: as in `TableColumn`, by the names of columns. */
-export function tablePrinter(
+export function createTablePrinter(
   columns: readonly AnswerColumn[],
   print: (text: string) => void,
   width: number,
@@ -32,7 +32,7 @@ export function tablePrinter(
 }
 
 /** `isArray`: as one JSON array. @throws UsageError for two columns of one name, of which a JSON object would keep one */
-export function linePrinter(
+export function createLinePrinter(
   columns: readonly AnswerColumn[],
   print: (text: string) => void,
   format: ExportFormat,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseKey } from "../../src/key.ts";
 import type { LibraryKey } from "../../src/model.ts";
-import { searchLibrary, searchOwner } from "../../src/sync/rules/near-names.ts";
+import { searchLibrary, searchOwner } from "../../src/sync/rules/name-search.ts";
 import { AWKWARD_NAMES } from "../support/organization.ts";
 
 const key = (owner: string, name: string): LibraryKey => ({ owner, name });
