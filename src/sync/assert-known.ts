@@ -1,5 +1,5 @@
 import type { Connection, Pool } from "../db/connect.ts";
-import { readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
+import { type KnownKey, readUnknown, streamKnownKeys } from "../db/read/known-keys.ts";
 import type { ReadSource } from "../db/read/read-source.ts";
 import { readSnapshot } from "../db/transaction.ts";
 import { UsageError } from "../errors.ts";
@@ -68,7 +68,7 @@ function* listedKeys(listing: KnownSources["listing"]): Generator<LibraryKey> {
 
 /** Passes the key of each library that is listed or was ever stored; some more than once. */
 async function offerKnown(
-  offer: (key: LibraryKey) => void,
+  offer: (key: KnownKey) => void,
   { listing, pool, source }: KnownSources,
   signal: AbortSignal,
 ): Promise<void> {
@@ -77,20 +77,22 @@ async function offerKnown(
   if (pool !== null) await readSnapshot(pool, "looking for names", offerStored, signal);
 }
 
-/** Finds the owner of each library that was named without one. A name that no library has keeps its empty owner. */
+/** Finds the owner of each library that was named without one: of a removed library only if no other has the name, "" if none has. */
 async function withOwners(selection: Selection, sources: KnownSources, signal: AbortSignal): Promise<Selection> {
   const names = new Set(selection.libraries.flatMap(({ owner, name }) => (owner === "" ? name : [])));
   if (names.size === 0) return selection;
-  const found: LibraryKey[] = [];
-  const offer = (key: LibraryKey) => {
+  const found: KnownKey[] = [];
+  const offer = (key: KnownKey) => {
     if (names.has(key.name)) found.push(key);
   };
   await offerKnown(offer, sources, signal);
   const libraries = selection.libraries.map((key) => {
     if (key.owner !== "") return key;
-    const namesakes = new Map(found.filter(({ name }) => name === key.name).map((one) => [keyText(one), one]));
+    const alike = found.filter(({ name }) => name === key.name);
+    const present = alike.filter(({ isRemoved }) => !isRemoved);
+    const namesakes = new Map((present.length > 0 ? present : alike).map((one) => [keyText(one), one]));
     const [only = key, ...others] = namesakes.values();
-    if (others.length === 0) return only;
+    if (others.length === 0) return { owner: only.owner, name: only.name };
     const words = [only, ...others].map((one) => shellWord(formatKey(one))).sort();
     const problem = `${formatCount(words.length)} owners have a library ${formatSelector(key)}`;
     throw new UsageError(problem, { hint: `write ${words.join(" or ")}` });

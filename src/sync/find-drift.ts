@@ -59,8 +59,10 @@ export function createDriftFinder({ pool, lease, service }: Run, libraries: List
 
   async function hear(lost: LostField, peer: LibraryKey, signal: AbortSignal): Promise<"has" | "lacks" | "unclear"> {
     try {
-      const { metadata, present, cachedMs } = await service.readContent(peer, DISCARD, signal);
+      const { metadata, items, present, cachedMs } = await service.readContent(peer, DISCARD, signal);
       if (cachedMs > 0 || metadata === null || hasOtherName(metadata, peer)) return "unclear";
+      // An empty list lacks nothing.
+      if (lost.of === "scenarios" && items === 0) return "unclear";
       const has = lost.of === "metadata" ? !metadata.absent.includes(lost.field) : present[lost.field] > 0;
       return has ? "has" : "lacks";
     } catch (error) {

@@ -52,7 +52,7 @@ export async function planRun(tools: PlanTools, request: PlanRequest, signal: Ab
     const plan = planner.finish();
     /** Open rejects of earlier listings. */
     const openRejects = connection ? await countListingRejects(connection, blindSince) : { open: 0, later: 0 };
-    const decision = await checkRemovals(connection, settings, { ...request, selection }, { listing, plan });
+    const decision = await checkRemovals(connection, settings, { ...request, selection }, { listing: listed, plan });
     return { plan, openRejects, ...decision };
   };
   const compared =

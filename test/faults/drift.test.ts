@@ -145,12 +145,21 @@ test("unclear answers of the others fail the library, and the next run asks agai
 
   const unclear = await made.call(["sync"]);
   expect(libraryLogLines(unclear)).toEqual(failures(named(2)));
-  expect(unclear.stdout).toContain("that may be an edit, but no other library that had it could be read to compare");
+  expect(unclear.stdout).toContain("that may be an edit, but no other library that had it could be compared");
   expect(unclear.stdout).not.toContain("still has it");
 
   made.service.script([]);
   expect((await made.call(["sync"])).code).toBe(0);
   expect(await lastRun(made.query)).toMatchObject({ libraries_read: 2, libraries_changed: 2 });
+});
+
+test("a library whose scenarios were deleted says nothing about a lost field (fault 406)", async () => {
+  const made = await syncedFixture(named(2).map((name) => library("alice", name, { scenarios: [1] })));
+  relist(made, "lib 00", [without("isResult")(1)]);
+  relist(made, "lib 01", []);
+  const { code, stdout } = await made.call(["sync", "--allow-removals"]);
+  expect(code).toBe(2);
+  expect(stdout).toContain("that may be an edit, but no other library that had it could be compared");
 });
 
 test("an answer that a library gave about a lost field decides about others only (fault 192)", async () => {

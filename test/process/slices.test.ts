@@ -75,6 +75,9 @@ test("a slice of a foreign or empty listing is held, stores nothing and does not
   for (const slice of ["2/2", "1/2"]) {
     await expectHeld(slice, service.url, "the listing is empty, but 30 libraries are live; nothing was marked");
   }
+  service.put(library("ann", ""), library("bob", ""));
+  for (const slice of ["2/2", "1/2"])
+    await expectHeld(slice, service.url, "all 2 entries of the listing were rejected, but 30 libraries are live");
   expect(await unchanged()).toEqual(before);
   expect((await call(["status"])).stdout).not.toContain("every slice was read");
 });

@@ -207,7 +207,7 @@ describe("simcat report", () => {
     expect((await made.call(["status"])).stdout).toMatch(/next: simcat explain bob/);
   });
 
-  test("names the last run of all libraries after many runs of some of them (fault 403)", async () => {
+  test("names the last run of all libraries after many runs of some of them (fault 402)", async () => {
     const made = await syncedFixture(SMALL);
     await made.query(`UPDATE simcat.sync_runs SET status = 'unauthorized', finished_at = now();
       INSERT INTO simcat.sync_runs (kind, trigger, status, version, finished_at, scope)
@@ -216,7 +216,7 @@ describe("simcat report", () => {
     expect((await made.call(["status"])).stdout).toMatch(/next: (?!nothing)/);
   });
 
-  test("counts growth only from the start of the history on (fault 404)", async () => {
+  test("counts growth only from the start of the history on (fault 402)", async () => {
     const made = await syncedFixture(SMALL);
     await made.query(`UPDATE simcat.sync_runs SET listing_complete = false, status = 'partial';
       UPDATE simcat.owner_days SET day = day - 2; UPDATE simcat.snapshot_days SET day = day - 2`);

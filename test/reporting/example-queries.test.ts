@@ -458,7 +458,7 @@ test("a library that came and went within a week is not removed from those at it
   expect(await removals()).toEqual({ atStart: "2", removed: "3", percent: "50.0" });
 });
 
-test("a week without a snapshot has what runs of some libraries found, and no start (fault 398)", async () => {
+test("a week without a snapshot has what runs of some libraries found, and no start (fault 397)", async () => {
   const week = monday(date(2));
   await database().query("DELETE FROM simcat.snapshot_days WHERE day >= $1", [week]);
   const [line] = (await answerOf("churn.sql")).filter((row) => row.startsWith(week));
@@ -466,7 +466,7 @@ test("a week without a snapshot has what runs of some libraries found, and no st
   expect({ atStart, added, removed, percent }).toEqual({ atStart: "null", added: "1", removed: "1", percent: "null" });
 });
 
-test("results of an earlier date in a library that was published later were not run now (fault 399)", async () => {
+test("results of an earlier date in a library that was published later were not run now (fault 397)", async () => {
   const published = {
     ...BOB,
     library_name: "old",
@@ -486,7 +486,7 @@ test("results of an earlier date in a library that was published later were not 
   expect((await answerOf("activity-by-owner.sql")).find((row) => row.startsWith("bob"))).toMatch(/^bob \| 3 \| 0 /);
 });
 
-test("a library that shrank to nothing freed its size, and so did one that went on living (fault 400)", async () => {
+test("a library that shrank to nothing freed its size, and so did one that went on living (fault 397)", async () => {
   await addRows(database(), "events", [{ bytes: -4096, seen_at: ago(2), run_id: 3, kind: "changed" }]);
   await database().query("UPDATE simcat.libraries SET file_size_bytes = 0 WHERE library_name = 'forest'");
   const shrunk = (await answerOf("storage-freed-by-month.sql")).map((row) => Number(row.split(" | ").at(-1)) || 0);
@@ -502,7 +502,7 @@ test("content that was read late is no growth of the storage in 90 days (fault 3
   expect(await forecast()).toEqual([]);
 });
 
-test("an owner whose only library could not be read yet has libraries (fault 401)", async () => {
+test("an owner whose only library could not be read yet has libraries (fault 397)", async () => {
   await addRows(database(), "library_sync", [
     sync(0, { owner: "eve", library_name: "new", content_read_at: null, ...failure }),
   ]);

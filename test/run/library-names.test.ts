@@ -35,6 +35,18 @@ test("sync, backfill, verify and explain accept a name that only one owner has",
   });
 });
 
+test("a removed library does not share its name, but has it if no other does (fault 405)", async () => {
+  const { call, service } = await fixture(ORGANIZATION);
+  await call(["sync"]);
+  service.remove("bob", "Water");
+  service.remove("alice", "Fire");
+  await call(["sync", "--allow-removals"]);
+  for (const name of ["Water", "Fire"])
+    expect(JSON.parse((await call(["explain", "--json", name])).stdout).owner).toBe("alice");
+  service.put(library("bob", "Water"));
+  expect((await call(["sync", "--library", "Water"])).code).toBe(64);
+});
+
 test("a name that several owners have is a usage error that lists them, without a run row (fault 76)", async () => {
   const { call, query } = await fixture(ORGANIZATION);
   const several = refused("2 owners have a library Water; write alice/Water or bob/Water");

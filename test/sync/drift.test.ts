@@ -74,7 +74,7 @@ describe("the verdict on a lost field", () => {
     ["has", lostMetadata, null],
     ["lacks", lost(1), "and no other library that was asked still has it"],
     ["lacks", lostMetadata, "and no other library that was asked still has it"],
-    ["unclear", lostMetadata, "that may be an edit, but no other library that had it could be read to compare"],
+    ["unclear", lostMetadata, "that may be an edit, but no other library that had it could be compared"],
     ["none", lost(2), null],
     ["none", lost(2, false), null],
     ["none", lost(3, false), "no scenario of the list has it (3 stored)"],

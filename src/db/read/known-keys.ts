@@ -30,8 +30,14 @@ export async function readUnknown(connection: Connection, { libraries, owners }:
   };
 }
 
+export interface KnownKey extends LibraryKey {
+  readonly isRemoved?: boolean;
+}
+
 /** Passes the key of each known library to `onKey`; some more than once. */
-export function streamKnownKeys(connection: Connection, onKey: (key: LibraryKey) => void, source: ReadSource) {
-  const select = `SELECT owner, library_name AS name FROM ${known(source)} k`;
-  return streamRows<LibraryKey & Record<string, unknown>>(connection, select, onKey);
+export function streamKnownKeys(connection: Connection, onKey: (key: KnownKey) => void, source: ReadSource) {
+  const select = `
+    SELECT owner, library_name AS name, r.owner IS NOT NULL AS "isRemoved" FROM ${known(source)} k
+    LEFT JOIN (SELECT owner, library_name FROM ${STORED_ROWS[source].libraries} l WHERE removed_at IS NOT NULL) AS r USING (owner, library_name)`;
+  return streamRows<KnownKey & Record<string, unknown>>(connection, select, onKey);
 }

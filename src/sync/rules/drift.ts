@@ -60,7 +60,7 @@ export function explainDrift(lost: LostField, testimony: Testimony): string | nu
   if (testimony === "has") return null;
   if (testimony === "lacks") return `${describe(lost)}, and no other library that was asked still has it`;
   if (testimony === "unclear")
-    return `${describe(lost)}; that may be an edit, but no other library that had it could be read to compare`;
+    return `${describe(lost)}; that may be an edit, but no other library that had it could be compared`;
   return lost.of === "scenarios" && lost.count >= ENOUGH_SCENARIOS ? describe(lost) : null;
 }
 
