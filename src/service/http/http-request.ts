@@ -208,6 +208,7 @@ function applyThrottling(head: ResponseHead, target: RequestTarget, { limiter, m
 /** undici sends the next request of a connection in the second turn of the event loop after a response. */
 const PARSE_AFTER_TURNS = 3;
 
+/** One queue for all clients, because a process has one event loop. */
 let waiting: (() => void)[] = [];
 
 /**
