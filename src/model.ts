@@ -123,7 +123,8 @@ export interface Listing {
 }
 
 /** Fields that every scenario should have. If stored scenarios lose one, the service may have changed (drift). */
-export type DriftField = "scenarioName" | "isResult" | "lastModified";
+export const DRIFT_FIELDS = ["scenarioName", "isResult", "lastModified"] as const;
+export type DriftField = (typeof DRIFT_FIELDS)[number];
 
 /** A field of the scenarios of one library: its live stored ones compared with those of a read. Absent counts, null does not. */
 export interface FieldCounts {

@@ -1,16 +1,16 @@
-import type {
-  DriftField,
-  FieldComparison,
-  FieldCounts,
-  LibraryContent,
-  LibraryKey,
-  MetadataField,
+import {
+  DRIFT_FIELDS,
+  type DriftField,
+  type FieldComparison,
+  type FieldCounts,
+  type LibraryContent,
+  type LibraryKey,
+  type MetadataField,
 } from "../../model.ts";
 import type { Connection } from "../connect.ts";
 import { int8Array, jsonbArray, statement } from "../statement.ts";
 
-const FIELDS: readonly DriftField[] = ["scenarioName", "isResult", "lastModified"];
-const HAS = `ARRAY[${FIELDS.map((field) => `raw ? '${field}'`).join(", ")}] AS has`;
+const HAS = `ARRAY[${DRIFT_FIELDS.map((field) => `raw ? '${field}'`).join(", ")}] AS has`;
 
 /**
  * Compares which fields the live stored scenarios of a library have with those that were read. A FULL JOIN never loops over the
@@ -58,7 +58,7 @@ export async function compareFields(
           ids: int8Array(scenarios.scenarios.map(({ id }) => id)),
           sources: jsonbArray(scenarios.scenarios.map(({ source }) => source)),
         };
-  const ofScenarios = COUNT_FIELDS[scenarios.kind]({ ...key, ...read, fields: FIELDS });
+  const ofScenarios = COUNT_FIELDS[scenarios.kind]({ ...key, ...read, fields: DRIFT_FIELDS });
   const counts = (await connection.query<FieldCounts>(ofScenarios)).rows;
   return { metadata: fields, scenarios: counts.filter(({ field }) => lacked.includes(field)) };
 }

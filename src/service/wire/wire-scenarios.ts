@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { StopSignal } from "../../async.ts";
 import {
-  type DriftField,
+  DRIFT_FIELDS,
   type FieldValues,
   type LibraryKey,
   type Reject,
@@ -46,7 +46,7 @@ export async function readScenarioList(body: ByteSource, key: LibraryKey, sink: 
   /** Ids that were rejected. Every further item with such an id is rejected too. */
   const rejectedIds = new Set<ScenarioId>();
   /** Number of items that had the field, null or not. */
-  const present: Record<DriftField, number> = { scenarioName: 0, isResult: 0, lastModified: 0 };
+  const present = { scenarioName: 0, isResult: 0, lastModified: 0 };
   /** At most one per item. */
   const rejects: Reject[] = [];
   /** Scenarios that are in the sink. */
@@ -61,9 +61,7 @@ export async function readScenarioList(body: ByteSource, key: LibraryKey, sink: 
   function readItem({ source, value, isPlain }: ListItem): Scenario | BadScenario {
     check.add(value);
     if (!isJsonObject(value)) return { id: null, error: notAnObject(value) };
-    if (Object.hasOwn(value, "scenarioName")) present.scenarioName++;
-    if (Object.hasOwn(value, "isResult")) present.isResult++;
-    if (Object.hasOwn(value, "lastModified")) present.lastModified++;
+    for (const field of DRIFT_FIELDS) if (Object.hasOwn(value, field)) present[field]++;
     return readScenario(value, source, isPlain);
   }
 
