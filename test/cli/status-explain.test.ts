@@ -5,7 +5,7 @@ import { status } from "../../src/cli/status.ts";
 import { widthOf } from "../../src/output/table.ts";
 import { callCli, createContext, type Environment, runSync } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
-import { fixture } from "../support/fixture.ts";
+import { fixture, requestsFor } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
 
 async function jsonOf(environment: Environment, ...args: string[]) {
@@ -197,11 +197,7 @@ describe("explain", () => {
     );
     asked();
     expect(await runSync(environment)).toBe(0);
-    expect(asked().toSorted()).toEqual([
-      "GET /libs",
-      "GET /libs/user/ann/Lib/metadata",
-      "GET /libs/user/ann/Lib/scenarios",
-    ]);
+    expect(asked().toSorted()).toEqual(requestsFor("ann/Lib"));
 
     service.change("ann", "Lib", { lastModified: "2023-09-12 at 2:56 PM" });
     service.always({ operation: "scenarios" }, { kind: "alterItem", index: 1, set: { isResult: "no" } });

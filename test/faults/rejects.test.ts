@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Fixture, fixture, syncedFixture } from "../support/fixture.ts";
+import { type Fixture, fixture, requestsFor, syncedFixture } from "../support/fixture.ts";
 import type { MockLibrary, MockScenario } from "../support/mock/library.ts";
 import { changeAll, library, numbered, scenario } from "../support/organization.ts";
 import { lastRun, logLines } from "./run-results.ts";
@@ -29,11 +29,7 @@ test("a reject is one row: kept while it lasts, resolved when fixed, reopened wh
 
   made.asked();
   expect((await made.call(["sync"])).code).toBe(2);
-  expect(made.asked().toSorted()).toEqual([
-    "GET /libs",
-    "GET /libs/user/alice/Fire/metadata",
-    "GET /libs/user/alice/Fire/scenarios",
-  ]);
+  expect(made.asked().toSorted()).toEqual(requestsFor("alice/Fire"));
   expect(await rows()).toEqual(["1 of run 2 seen again open"]);
 
   list(made, [scenario(1)]);

@@ -85,20 +85,15 @@ removals("of all libraries are held in every run until they are allowed, even of
   [sync(0, "1 removed", "--allow-removals")],
 ]);
 
-removals(
-  "of 24 hours add up against the peak count; allowed and older ones do not (fault 44)",
-  { alice: 20 },
-  { alice: 9 },
-  [
-    [gone("alice", 0, 3), sync(0)],
-    [gone("alice", 3, 7), sync(3, "4 of 20 libraries would be marked removed (7 in the last 24 h, 35.00 %)")],
-    [listed("alice", 6, 7), sync(3)],
-    [listed("alice", 3, 6), sync(0)],
-    [gone("alice", 3, 6), sync(0)],
-    [gone("alice", 6, 8), sync(3), sync(0, "", "--allow-removals")],
-    [twoDaysPass, gone("alice", 8, 11), sync(0)],
-  ],
-);
+removals("of 24 hours add up against the peak; allowed and older ones do not (fault 44)", { alice: 20 }, { alice: 9 }, [
+  [gone("alice", 0, 3), sync(0)],
+  [gone("alice", 3, 7), sync(3, "4 of 20 libraries would be marked removed (7 in the last 24 h, 35.00 %)")],
+  [listed("alice", 6, 7), sync(3)],
+  [listed("alice", 3, 6), sync(0)],
+  [gone("alice", 3, 6), sync(0)],
+  [gone("alice", 6, 8), sync(3), sync(0, "", "--allow-removals")],
+  [twoDaysPass, gone("alice", 8, 11), sync(0)],
+]);
 
 removals("that were allowed count neither as removed nor in the base (fault 143)", { alice: 20 }, { alice: 10 }, [
   [gone("alice", 0, 10), sync(0, "", "--allow-removals")],
@@ -109,17 +104,12 @@ removals("that were allowed count neither as removed nor in the base (fault 143)
   [gone("alice", 10, 14), sync(0)],
 ]);
 
-removals(
-  "are measured without the libraries of an incomplete listing (fault 143)",
-  { alice: 10 },
-  { alice: 6, bob: 30 },
-  [
-    [gone("alice", 0, 4), listed("bob", 0, 30), syncWithHeader(2, PAGED), syncWithHeader(2, PAGED)],
-    [sync(3, "4 of 10 libraries would be marked removed (40.00 %)")],
-    [listed("alice", 0, 4), sync(0)],
-    [gone("alice", 0, 4), sync(0)],
-  ],
-);
+removals("are measured without libraries of incomplete listings (fault 143)", { alice: 10 }, { alice: 6, bob: 30 }, [
+  [gone("alice", 0, 4), listed("bob", 0, 30), syncWithHeader(2, PAGED), syncWithHeader(2, PAGED)],
+  [sync(3, "4 of 10 libraries would be marked removed (40.00 %)")],
+  [listed("alice", 0, 4), sync(0)],
+  [gone("alice", 0, 4), sync(0)],
+]);
 
 removals("are measured with the libraries that cached listings brought (fault 185)", {}, { alice: 7 }, [
   [listed("alice", 0, 10), syncWithHeader(0, CACHED), syncWithHeader(0, CACHED)],
@@ -141,30 +131,20 @@ removals("of one owner are measured against all libraries", { alice: 10, bob: 10
   [gone("alice", 0, 6), sync(0, "", "--owner", "alice")],
 ]);
 
-removals(
-  "by a listing that shares nothing with ten live libraries are held, and nothing is stored",
-  { alice: 10 },
-  { bob: 1 },
-  [
-    [gone("alice", 0, 10), listed("bob", 0, 1)],
-    [sync(3, "the listing holds 1 library and none of the 10 live ones; nothing was stored or marked")],
-    [async ({ asked }) => expect(asked()).toEqual(["GET /libs"])],
-    [async (made) => expect(await live(made)).toEqual({ alice: 10 }), sync(0, "", "--allow-removals")],
-  ],
-);
+removals("by a listing without any of ten live libraries are held, and nothing is stored", { alice: 10 }, { bob: 1 }, [
+  [gone("alice", 0, 10), listed("bob", 0, 1)],
+  [sync(3, "the listing holds 1 library and none of the 10 live ones; nothing was stored or marked")],
+  [async ({ asked }) => expect(asked()).toEqual(["GET /libs"])],
+  [async (made) => expect(await live(made)).toEqual({ alice: 10 }), sync(0, "", "--allow-removals")],
+]);
 
-removals(
-  "that are held stay held although new libraries outnumber them (fault 49)",
-  { alice: 21 },
-  { alice: 1, bob: 60 },
-  [
-    [...swap, sync(3, SWAPPED), sync(3, SWAPPED), sync(3, "", "--library", "alice/lib 7")],
-    [sync(3, "", "--owner", "alice"), sync(0, "", "--owner", "bob")],
-    // A removal that is held later belongs to the first hold, or the libraries stored since would lower its share.
-    [gone("alice", 0, 1), sync(3), holdsOfOneTime],
-    [listed("alice", 0, 1), sync(0, "", "--allow-removals"), holds(), sync(0)],
-  ],
-);
+removals("that are held stay held when new libraries outnumber them (fault 49)", { alice: 21 }, { alice: 1, bob: 60 }, [
+  [...swap, sync(3, SWAPPED), sync(3, SWAPPED), sync(3, "", "--library", "alice/lib 7")],
+  [sync(3, "", "--owner", "alice"), sync(0, "", "--owner", "bob")],
+  // A removal that is held later belongs to the first hold, or the libraries stored since would lower its share.
+  [gone("alice", 0, 1), sync(3), holdsOfOneTime],
+  [listed("alice", 0, 1), sync(0, "", "--allow-removals"), holds(), sync(0)],
+]);
 
 removals("that are held stay held while two listings alternate (fault 49)", { alice: 21 }, { alice: 21, bob: 60 }, [
   [...swap, sync(3, SWAPPED)],
@@ -208,16 +188,11 @@ removals("that are held end for the libraries that return (fault 49)", { alice: 
   [gone("alice", 0, 3), sync(0)],
 ]);
 
-removals(
-  "that are held end neither after 24 hours nor with an incomplete listing (fault 49)",
-  { alice: 10 },
-  { alice: 7 },
-  [
-    [gone("alice", 0, 3), sync(0)],
-    [gone("alice", 3, 4), sync(3), syncWithHeader(2, PAGED)],
-    [twoDaysPass, sync(3, HELD_BEFORE)],
-  ],
-);
+removals("that are held outlast 24 hours and an incomplete listing (fault 49)", { alice: 10 }, { alice: 7 }, [
+  [gone("alice", 0, 3), sync(0)],
+  [gone("alice", 3, 4), sync(3), syncWithHeader(2, PAGED)],
+  [twoDaysPass, sync(3, HELD_BEFORE)],
+]);
 
 removals("of libraries that an empty listing lacked are held later, too (fault 49)", { alice: 10 }, { alice: 10 }, [
   [async ({ service }) => service.once({ operation: "listing" }, { kind: "dropItems" }), sync(3)],
@@ -368,11 +343,9 @@ test("a returning library has its key, gapless versions, and the changes made me
 
   expect((await made.call(["sync"])).code).toBe(0);
 
-  expect(
-    await made.lines(
-      "SELECT removed_at, run_id, first_seen_at < changed_at FROM simcat.libraries WHERE library_name = 'lib 0'",
-    ),
-  ).toEqual(["NULL 3 true"]);
+  const returned =
+    "SELECT removed_at, run_id, first_seen_at < changed_at FROM simcat.libraries WHERE library_name = 'lib 0'";
+  expect(await made.lines(returned)).toEqual(["NULL 3 true"]);
   expect(await made.lines(`${VERSIONS} FROM simcat.library_history ORDER BY valid_from`)).toEqual(RETURNED);
   expect(await brokenHistories(made.query)).toEqual([]);
   expect(await storedRows(made.query)).toEqual(serviceRows(made.service.organization));

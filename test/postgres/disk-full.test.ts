@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { serviceRows, storedRows } from "../process/service-rows.ts";
 import { fixture, syncedFixture } from "../support/fixture.ts";
-import { library, numbered, scenario } from "../support/organization.ts";
+import { library, NEWER, numbered, scenario } from "../support/organization.ts";
 import { createTrigger } from "../support/trigger.ts";
 import { databaseFailed, told } from "./told.ts";
 
@@ -13,10 +13,7 @@ const BE_FULL = "RAISE 'could not extend file: No space left on device' USING ER
 test("a full disk while any table is written ends with 69 and a hint; free space resolves it (fault 82)", async () => {
   const { call, query, service } = await syncedFixture([library("alice", "Fire", { scenarios: [1, 2] })]);
   const before = await storedRows(query);
-  service.change("alice", "Fire", {
-    lastModified: "2024-01-02 at 3:04 PM",
-    scenarios: [1, 3].map((id) => scenario(id)),
-  });
+  service.change("alice", "Fire", { lastModified: NEWER, scenarios: [scenario(1), scenario(3)] });
   for (const table of ["scenarios", "library_sync", "libraries", "sync_runs", "leases"]) {
     await createTrigger(query, `BEFORE INSERT OR UPDATE ON simcat.${table} FOR EACH ROW`, BE_FULL);
     expect({ table, ...told(await call(["sync"])) }).toEqual({ table, ...databaseFailed(SAID) });

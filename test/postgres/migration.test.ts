@@ -45,12 +45,7 @@ test.each([
 );
 
 test.each([
-  [
-    "a migration ends a run of an earlier version",
-    () => withOneMore("CREATE TABLE simcat.later (id int)"),
-    "lost_lease",
-    2,
-  ],
+  ["a migration ends an earlier version's run", () => withOneMore("CREATE TABLE simcat.later ()"), "lost_lease", 2],
   ["a changed view ends no run", () => withViews({ libraries: (text) => `${text}-- later` }), "written", 1],
 ])("%s, and a released lease stays as it is (fault 283)", async (_, make, expected, token) => {
   const database = await freshTestDatabase();

@@ -26,31 +26,29 @@ beforeEach(async () => {
 });
 
 test("a library that was removed before the cutoff is deleted with all that it has; at the cutoff it stays", async () => {
-  await insertLibrary(database, "gone", OLD);
-  await insertScenario(database, "gone", 1, null);
-  await insertScenario(database, "gone", 2, AT);
-  await insertVersion(database, "gone", AT);
-  await insertVersion(database, "gone", AT, 1);
-  await insertReject(database, "gone", null);
-  await insertBookmark(database, "gone");
-  await database.query(
-    "INSERT INTO simcat.scenario_absences (owner, library_name, scenario_id, run_id) VALUES ('o', 'gone', 1, 1)",
-  );
+  await insertLibrary("gone", OLD);
+  await insertScenario("gone", 1, null);
+  await insertScenario("gone", 2, AT);
+  await insertVersion("gone", AT);
+  await insertVersion("gone", AT, 1);
+  await insertReject("gone", null);
+  await insertBookmark("gone");
+  await database.query("INSERT INTO simcat.scenario_absences VALUES ('o', 'gone', 1, 1)");
 
   for (const [name, removedAt] of Object.entries({ late: AT, live: null })) {
-    await insertLibrary(database, name, removedAt);
-    await insertScenario(database, name, 1, null);
-    await insertReject(database, name, null);
-    await insertBookmark(database, name);
+    await insertLibrary(name, removedAt);
+    await insertScenario(name, 1, null);
+    await insertReject(name, null);
+    await insertBookmark(name);
   }
   const bookkeeping = { library_sync: 1, scenario_absences: 1, rejects: 1 };
   const history = { library_history: 1, scenario_history: 1 };
-  await expectPruned(database, { libraries: 1, scenarios: 2, ...history, ...bookkeeping });
+  await expectPruned({ libraries: 1, scenarios: 2, ...history, ...bookkeeping });
   expect(await countRows(database)).toEqual({ libraries: 2, scenarios: 2, library_sync: 2, rejects: 2 });
 });
 
 test("events are kept, also those of deleted libraries; --events deletes those before the cutoff", async () => {
-  await insertLibrary(database, "gone", OLD);
+  await insertLibrary("gone", OLD);
   await database.query(
     `INSERT INTO simcat.events (seen_at, run_id, kind, owner, library_name, bytes, scenarios, results)
      SELECT CASE WHEN n > 1 THEN $1 ELSE $2 END::timestamptz, 1, 'changed', 'o', 'gone', 0, 0, 0 FROM generate_series(1, 25001) AS n`,
@@ -58,29 +56,29 @@ test("events are kept, also those of deleted libraries; --events deletes those b
   );
   const takeRecords = () => database.query("DELETE FROM simcat.prunes RETURNING cutoff, events");
 
-  await expectPruned(database, { libraries: 1 });
+  await expectPruned({ libraries: 1 });
   expect(await countRows(database)).toEqual({ events: 25_001 });
   expect(await takeRecords()).toEqual([{ cutoff: CUTOFF, events: false }]);
 
-  await expectPruned(database, { events: 25_000 }, true);
+  await expectPruned({ events: 25_000 }, true);
   expect(await countRows(database)).toEqual({ events: 1 });
   expect(await takeRecords()).toEqual([{ cutoff: CUTOFF, events: true }]);
 });
 
 test("in a live library, rows that ended before the cutoff are deleted; later ones and open rejects stay", async () => {
-  await insertLibrary(database, "live", null);
+  await insertLibrary("live", null);
   for (const [id, removedAt] of [null, AT, OLD].entries()) {
-    await insertScenario(database, "live", id, removedAt);
-    await insertVersion(database, "live", removedAt ?? AT, id);
+    await insertScenario("live", id, removedAt);
+    await insertVersion("live", removedAt ?? AT, id);
   }
   for (const end of [OLD, AT]) {
-    await insertVersion(database, "live", end);
-    await insertReject(database, "live", end);
+    await insertVersion("live", end);
+    await insertReject("live", end);
   }
-  for (const name of ["live", null]) await insertReject(database, name, null);
-  await insertReject(database, null, OLD);
+  for (const name of ["live", null]) await insertReject(name, null);
+  await insertReject(null, OLD);
 
-  await expectPruned(database, { scenarios: 1, scenario_history: 1, library_history: 1, rejects: 2 });
+  await expectPruned({ scenarios: 1, scenario_history: 1, library_history: 1, rejects: 2 });
   const ids = (table: string) => database.query(`SELECT scenario_id::int AS id FROM simcat.${table} ORDER BY 1`);
   expect(await ids("scenarios")).toEqual([{ id: 0 }, { id: 1 }]);
   expect(await ids("scenario_history")).toEqual([{ id: 0 }, { id: 1 }]);
@@ -90,8 +88,8 @@ test("in a live library, rows that ended before the cutoff are deleted; later on
 });
 
 test("deletes rows in several transactions, and no other rows", async () => {
-  await insertLibrary(database, "live", null);
-  await insertLibrary(database, "large", OLD);
+  await insertLibrary("live", null);
+  await insertLibrary("large", OLD);
   await database.query(
     `INSERT INTO simcat.libraries (owner, library_name, first_seen_at, changed_at, removed_at, run_id)
      SELECT 'many', i::text, $1, $1, $1, 1 FROM generate_series(1, 1200) i`,
@@ -110,13 +108,13 @@ test("deletes rows in several transactions, and no other rows", async () => {
      FROM (SELECT timestamptz '2026-01-01 00:00Z' - i * interval '1 s' AS at FROM generate_series(0, 20000) i) AS ends`,
   );
 
-  await expectPruned(database, { libraries: 1201, scenarios: 31_000, scenario_history: 20_000 });
+  await expectPruned({ libraries: 1201, scenarios: 31_000, scenario_history: 20_000 });
   expect(await countRows(database)).toEqual({ libraries: 1, scenarios: 20_000, scenario_history: 1 });
 });
 
 test("an interrupted prune waits for no lock again and leaves whole libraries; the next one goes on (fault 357)", async () => {
   const names = Array.from({ length: 51 }, (_, at) => String(at));
-  for (const name of names) await insertBookmark(database, name);
+  for (const name of names) await insertBookmark(name);
   const libraries = names.map((library_name) => ({ ...PAST, library_name, removed_at: OLD }));
   await addRows(database, "libraries", libraries);
   const scenarios = names.flatMap((library_name) =>
@@ -128,50 +126,50 @@ test("an interrupted prune waits for no lock again and leaves whole libraries; t
 
   const blocker = await holdLocks(database, "LOCK TABLE simcat.libraries IN SHARE MODE");
   void untilSession(database.query, WAITS_FOR_LOCK).then(() => locked.abort(new Error("locked")));
-  await expect(pruneUntil(database, locked.signal, () => {})).rejects.toThrow("locked");
+  await expect(pruneUntil(locked.signal)).rejects.toThrow("locked");
   await blocker.query("ROLLBACK");
-  await expect(pruneUntil(database, stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
+  await expect(pruneUntil(stop.signal, () => stop.abort(new Error("stopped")))).rejects.toThrow("stopped");
   const left = { libraries: 1, scenarios: 2, library_sync: 1 };
   expect(await countRows(database)).toEqual(left);
-  expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 50, scenarios: 100 }]);
-  await expectPruned(database, left);
+  expect(await readRecords()).toEqual([{ cutoff: CUTOFF, libraries: 50, scenarios: 100 }]);
+  await expectPruned(left);
 });
 
 test("a prune whose lease another run takes over stops", async () => {
-  await insertLibrary(database, "gone", OLD);
-  await insertVersion(database, "live", OLD);
+  await insertLibrary("gone", OLD);
+  await insertVersion("live", OLD);
   const takeOver = "UPDATE simcat.leases SET token = token + 1; RETURN NULL;";
   await createTrigger(database.query, "AFTER DELETE ON simcat.libraries", takeOver);
-  await expect(pruneUntil(database, never, () => {})).rejects.toThrow(LostLeaseError);
+  await expect(pruneUntil(never)).rejects.toThrow(LostLeaseError);
   expect(await countRows(database)).toEqual({ library_history: 1 });
 });
 
 describe("the record of a prune (fault 125)", () => {
   test("has its cutoff and how many versions it deleted; a removed row is its item's last version", async () => {
-    await insertLibrary(database, "live", null);
-    await insertVersion(database, "live", OLD);
+    await insertLibrary("live", null);
+    await insertVersion("live", OLD);
     for (const [id, removedAt] of [OLD, null].entries()) {
-      await insertScenario(database, "live", id, removedAt);
-      await insertVersion(database, "live", OLD, id);
+      await insertScenario("live", id, removedAt);
+      await insertVersion("live", OLD, id);
     }
-    await insertLibrary(database, "gone", OLD);
+    await insertLibrary("gone", OLD);
 
-    await expectPruned(database, { libraries: 1, library_history: 1, scenarios: 1, scenario_history: 2 });
-    expect(await readRecords(database)).toEqual([{ cutoff: CUTOFF, libraries: 2, scenarios: 3 }]);
+    await expectPruned({ libraries: 1, library_history: 1, scenarios: 1, scenario_history: 2 });
+    expect(await readRecords()).toEqual([{ cutoff: CUTOFF, libraries: 2, scenarios: 3 }]);
     // None is written if only resolved rejects are deleted, or nothing.
-    await insertReject(database, "live", OLD);
-    await expectPruned(database, { rejects: 1 });
-    await expectPruned(database, {});
-    expect(await readRecords(database)).toHaveLength(1);
+    await insertReject("live", OLD);
+    await expectPruned({ rejects: 1 });
+    await expectPruned({});
+    expect(await readRecords()).toHaveLength(1);
   });
 
   test("is undone together with its first deletion", async () => {
-    await insertVersion(database, "live", OLD);
+    await insertVersion("live", OLD);
     await createTrigger(database.query, "BEFORE INSERT ON simcat.prunes FOR EACH ROW", "RAISE 'refused';");
 
-    await expect(pruneUntil(database, never, () => {})).rejects.toThrow("refused");
+    await expect(pruneUntil(never)).rejects.toThrow("refused");
     expect(await countRows(database)).toEqual({ library_history: 1 });
-    expect(await readRecords(database)).toEqual([]);
+    expect(await readRecords()).toEqual([]);
   });
 });
 
@@ -208,20 +206,20 @@ test("a prune of everything older than a day keeps the numbers of the guard of r
   const before = await readNumbers();
   expect(before).toEqual({ peakLive: 2, gone: 2, cameBack: [] });
 
-  expect((await callPrune(database, ["--older-than", "1d"])).code).toBe(0);
+  expect((await callPrune(["--older-than", "1d"])).code).toBe(0);
   expect(await countRows(database)).toEqual({ libraries: 2, library_history: 2 });
   expect(await readNumbers()).toEqual(before);
 });
 
 describe("the command", () => {
   test("prints the numbers for people and for machines", async () => {
-    await insertLibrary(database, "gone", OLD);
-    await insertScenario(database, "gone", 1, null);
+    await insertLibrary("gone", OLD);
+    await insertScenario("gone", 1, null);
     const before = await rowVersions(database.query);
 
     // Another run's lease does not stop a dry run.
     await database.query("INSERT INTO simcat.leases VALUES ('sync', 'somebody', 1, now() + interval '1 h')");
-    const dry = await callPrune(database, ["--older-than", "1d", "--dry-run", "--json"]);
+    const dry = await callPrune(["--older-than", "1d", "--dry-run", "--json"]);
     expect(dry.code).toBe(0);
     expect(JSON.parse(dry.stdout)).toEqual({
       dry_run: true,
@@ -234,7 +232,7 @@ describe("the command", () => {
     await database.query("DELETE FROM simcat.leases");
     expect(await rowVersions(database.query)).toEqual(before);
 
-    const real = await callPrune(database, ["--older-than", "1d"]);
+    const real = await callPrune(["--older-than", "1d"]);
     expect(real).toMatchObject({ code: 0, stderr: "" });
     expect(real.stdout.replace(/before .*Z/, "before …Z")).toBe(
       `prune: 2 rows deleted, older than 1d (before …Z)
@@ -254,14 +252,14 @@ describe("the command", () => {
     await database.query(`INSERT INTO simcat.sync_runs (kind, trigger, status, listing_complete, libraries_read, finished_at, version)
       VALUES ('backfill', 'cli', 'partial', false, 1, '2025-05-01Z', '1'), ('backfill', 'cli', 'ok', true, 1, '2025-06-01Z', '1')`);
     const report = async (...more: string[]) => {
-      const { stdout } = await callPrune(database, ["--older-than", "1d", "--json", ...more]);
+      const { stdout } = await callPrune(["--older-than", "1d", "--json", ...more]);
       const { before, history_complete_since: since } = JSON.parse(stdout);
       return since === before ? "the cutoff" : since;
     };
     expect(await report()).toBe("2025-06-01T00:00:00.000Z");
-    await insertVersion(database, "live", OLD);
+    await insertVersion("live", OLD);
     expect(await report("--dry-run")).toBe("the cutoff");
-    expect((await callPrune(database, ["--older-than", "1d"])).stdout).toMatch(
+    expect((await callPrune(["--older-than", "1d"])).stdout).toMatch(
       /\n {2}kept {7}history is complete since 20\d\d-.*Z\n$/,
     );
     const [record] = await database.query<{ since: Date }>(
@@ -280,16 +278,16 @@ describe("the command", () => {
       ["86400000ms", 0, ""],
       ["100000000d", 0, ""],
     ] as const) {
-      const { code, stderr } = await callPrune(database, [`--older-than=${age}`]);
+      const { code, stderr } = await callPrune([`--older-than=${age}`]);
       expect({ age, code, stderr }).toEqual({ age, code: exit, stderr: said && expect.stringContaining(said) });
     }
   });
 
   test("requires an age: the option's, or else SIMCAT_KEEP_HISTORY", async () => {
-    await insertVersion(database, "live", OLD);
+    await insertVersion("live", OLD);
     const prune = async (keepHistory: string | null, ...more: string[]) => {
       const environment = keepHistory === null ? {} : { SIMCAT_KEEP_HISTORY: keepHistory };
-      const { code, stdout, stderr } = await callPrune(database, ["--json", ...more], environment);
+      const { code, stdout, stderr } = await callPrune(["--json", ...more], environment);
       const { older_than: age, rows_total: rows } = JSON.parse(stdout || "{}");
       return code === 0 ? { age, rows } : { code, stderr };
     };
@@ -313,7 +311,7 @@ describe("the command", () => {
     [[], "DROP SCHEMA simcat, simcat_report, simcat_migrations CASCADE", "run: simcat migrate"],
   ])("%j is refused after %s (fault 102)", async (more, statement, message) => {
     await database.query(statement);
-    const { code, stderr } = await callPrune(database, ["--older-than", "90d", ...more]);
+    const { code, stderr } = await callPrune(["--older-than", "90d", ...more]);
     expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(message) });
   });
 });
@@ -329,49 +327,44 @@ const NOTHING: PrunedRows = {
   events: 0,
 };
 
-async function pruneUntil(
-  database: TestDatabase,
-  signal: AbortSignal,
-  onProgress: () => void,
-  events = false,
-): Promise<PrunedRows> {
+async function pruneUntil(signal: AbortSignal, onProgress = () => {}, events = false): Promise<PrunedRows> {
   return pruneUnderLease(await openPool(database), { cutoff: CUTOFF, events }, onProgress, signal);
 }
 
 /** Prunes everything, and expects that these rows are counted before and deleted. */
-async function expectPruned(database: TestDatabase, rows: Partial<PrunedRows>, events = false): Promise<void> {
+async function expectPruned(rows: Partial<PrunedRows>, events = false): Promise<void> {
   const counted = await countPrunable(await openPool(database), { cutoff: CUTOFF, events }, never);
-  const pruned = await pruneUntil(database, never, () => {}, events);
+  const pruned = await pruneUntil(never, undefined, events);
   expect({ counted, pruned }).toEqual({ counted: { ...NOTHING, ...rows }, pruned: { ...NOTHING, ...rows } });
 }
 
-const callPrune = ({ url }: TestDatabase, args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-  callCli(["prune", ...args], { DATABASE_URL: url, ...more });
+const callPrune = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+  callCli(["prune", ...args], { DATABASE_URL: database.url, ...more });
 
-const readRecords = ({ query }: TestDatabase) =>
-  query(
+const readRecords = () =>
+  database.query(
     "SELECT cutoff, library_versions::int AS libraries, scenario_versions::int AS scenarios FROM simcat.prunes ORDER BY id",
   );
 
 const PAST = { owner: "o", first_seen_at: "2020-01-01Z", changed_at: "2020-01-01Z" };
 
-const insertLibrary = (database: TestDatabase, library_name: string, removed_at: string | null) =>
+const insertLibrary = (library_name: string, removed_at: string | null) =>
   addRows(database, "libraries", [{ ...PAST, library_name, removed_at }]);
 
-const insertBookmark = (database: TestDatabase, library_name: string, scenario_count = 0) =>
+const insertBookmark = (library_name: string, scenario_count = 0) =>
   addRows(database, "library_sync", [{ owner: "o", library_name, scenario_count }]);
 
-const insertScenario = (database: TestDatabase, library_name: string, scenario_id: number, removed_at: string | null) =>
+const insertScenario = (library_name: string, scenario_id: number, removed_at: string | null) =>
   addRows(database, "scenarios", [{ ...PAST, library_name, scenario_id, removed_at }]);
 
 /** Of the library, or of its scenario with this id. */
-function insertVersion(database: TestDatabase, library_name: string, valid_to: string, scenario_id?: number) {
+function insertVersion(library_name: string, valid_to: string, scenario_id?: number) {
   const valid_from = new Date(Date.parse(valid_to) - 3_600_000);
   const table = scenario_id === undefined ? "library_history" : "scenario_history";
   return addRows(database, table, [{ ...PAST, library_name, scenario_id, valid_from, valid_to }]);
 }
 
-function insertReject(database: TestDatabase, library_name: string | null, resolved_at: string | null) {
+function insertReject(library_name: string | null, resolved_at: string | null) {
   const owner = library_name === null ? null : "o";
   const id = randomInt(2 ** 31);
   return addRows(database, "rejects", [{ ...PAST, id, fingerprint: String(id), owner, library_name, resolved_at }]);

@@ -197,30 +197,16 @@ describe("data_complete_as_of", () => {
       { what: "that still runs", rest: running },
       { what: "held over an empty listing", rest: { status: "held", libraries_listed: 0, libraries_skipped: 0 } },
       { what: "held over another organization's listing", rest: { status: "held", libraries_skipped: 0 } },
-    ].map(({ what, rest }) => ({
-      what: `does not go by a run ${what}`,
+      { what: "whose listing was incomplete", rest: { ...partial, listing_complete: false } },
+      { what: "whose listing is not known to be complete", rest: { ...partial, listing_complete: null } },
+      { what: "that was held and stored everything else", rest: { status: "held" }, counts: true },
+      { what: "that was partial and saw everything", rest: partial, counts: true },
+    ].map(({ what, rest, counts = false }) => ({
+      what: `${counts ? "goes" : "does not go"} by a run ${what}`,
       runs: [run(3), run(4, rest)],
       reads: [sync("forest", 3)],
-      row: { complete_as_of: day(3) },
+      row: { complete_as_of: counts ? day(4) : day(3) },
     })),
-    {
-      what: "goes by a held run that stored everything else",
-      runs: [run(3), run(4, { status: "held" })],
-      reads: [sync("forest", 3)],
-      row: { complete_as_of: day(4) },
-    },
-    ...[false, null].map((listing_complete) => ({
-      what: `does not go by a run whose listing is known to be complete: ${listing_complete}`,
-      runs: [run(3), run(4, { ...partial, listing_complete })],
-      reads: [sync("forest", 3)],
-      row: { complete_as_of: day(3) },
-    })),
-    {
-      what: "goes by a partial run that saw everything",
-      runs: [run(3), run(4, partial)],
-      reads: [sync("forest", 3)],
-      row: { complete_as_of: day(4) },
-    },
     {
       what: "is NULL before the first complete run",
       runs: [run(3, { scope: { owners: ["ann"] } }), run(4, { ...partial, listing_complete: false })],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { brokenHistories, serviceRows, storedRows } from "../process/service-rows.ts";
-import { fixture, syncedFixture } from "../support/fixture.ts";
+import { fixture, requestsFor, syncedFixture } from "../support/fixture.ts";
 import { AWKWARD_NAMES, library, NEWER, scenario } from "../support/organization.ts";
 import { ROWS_OF_RUNS, rowVersions } from "../support/row-versions.ts";
 
@@ -47,11 +47,7 @@ test("a second sync requests only the listing, a third one also what was edited,
   });
 
   expect((await call(["sync"])).code).toBe(0);
-  expect(asked().toSorted()).toEqual([
-    "GET /libs",
-    "GET /libs/user/alice/Fire/metadata",
-    "GET /libs/user/alice/Fire/scenarios",
-  ]);
+  expect(asked().toSorted()).toEqual(requestsFor("alice/Fire"));
   const scenarios = `SELECT scenario_id, scenario_name, CASE WHEN removed_at IS NULL THEN 'live' ELSE 'removed' END
     FROM simcat.scenarios WHERE owner = 'alice' ORDER BY 1`;
   expect(await lines(scenarios)).toEqual(["1 renamed live", "2 Scenario 2 removed", "3 Scenario 3 live"]);

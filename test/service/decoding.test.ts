@@ -41,12 +41,7 @@ describe("a body that does not match its declared encoding (fault 6)", () => {
     ["brotli", "br", brotliCompressSync(LISTING), "an encoding that simcat does not know"],
     ["brotli inside gzip", "br, gzip", gzipSync(LISTING), "an encoding that simcat does not know"],
     ["brotli as gzip", "gzip", brotliCompressSync(LISTING), "bytes that are not gzip"],
-    [
-      "gzip and then something else",
-      "gzip",
-      Buffer.concat([gzipSync("[]"), Buffer.from("[]")]),
-      "bytes that are not gzip",
-    ],
+    ["gzip and then a text", "gzip", Buffer.concat([gzipSync("[]"), Buffer.from("[]")]), "bytes that are not gzip"],
     ["a large plain body as gzip", "gzip", LONG, "bytes that are not gzip"],
     ["an unknown encoding", "zstd", LISTING, "an encoding that simcat does not know"],
     ["an encoding that could forge a line", "x\u009by", LISTING, "an encoding that simcat does not know"],

@@ -4,22 +4,16 @@ import { failureOf, LISTING, never, open, serveRaw, serveWell } from "./service-
 
 const plain = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
+const CLOSING = "HTTP/1.1 200 OK\r\nconnection: close\r\n";
+
 describe("a truncated body", () => {
   const cuts: [string, string, "end" | "reset"][] = [
     ["shorter than its Content-Length", `HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n${LISTING}`, "end"],
-    [
-      "shorter, on a connection that closes",
-      `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 500\r\n\r\n[`,
-      "end",
-    ],
+    ["shorter, on a connection that closes", `${CLOSING}content-length: 500\r\n\r\n[`, "end"],
     ["reset in the middle", `HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n[{"lib`, "reset"],
     ["chunked, in the middle of a chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n20\r\n[", "end"],
     ["chunked, before the last chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n[]\r\n", "end"],
-    [
-      "chunked, closing",
-      "HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n2\r\n[]\r\n",
-      "end",
-    ],
+    ["chunked, closing", `${CLOSING}transfer-encoding: chunked\r\n\r\n2\r\n[]\r\n`, "end"],
     ["ended by the close alone", `HTTP/1.1 200 OK\r\n\r\n${LISTING.slice(0, -1)}`, "end"],
     ["ended by a reset alone", `HTTP/1.1 200 OK\r\n\r\n${LISTING.slice(0, 20)}`, "reset"],
     ["ended by the close before it began", "HTTP/1.1 200 OK\r\n\r\n", "end"],

@@ -40,12 +40,7 @@ describe("entries with an unreadable identity make the listing incomplete", () =
       "libraryName",
       "libraryName is null, a string was expected",
     ],
-    [
-      '{"libraryName":"Lib","uploadUser":7}',
-      "wrong_type",
-      "uploadUser",
-      "uploadUser is a number, a string was expected",
-    ],
+    ['{"libraryName":"L","uploadUser":7}', "wrong_type", "uploadUser", "uploadUser is a number, a string was expected"],
   ])("%s", async (source, code, path, reason) => {
     const other = '{"libraryName":"Other","uploadUser":"ann"}';
     expect(await read([source, other])).toEqual({

@@ -10,6 +10,12 @@ export const API_KEY = "test-key-5f2c";
 
 export type Fixture = Awaited<ReturnType<typeof fixture>>;
 
+/** The requests of a run that reads the content of one library, sorted. */
+export const requestsFor = (library: string): string[] => [
+  "GET /libs",
+  ...["metadata", "scenarios"].map((part) => `GET /libs/user/${library}/${part}`),
+];
+
 /** A service that has these libraries, until the test is over. */
 export async function serve(libraries: readonly MockLibrary[], options: Partial<MockServiceOptions> = {}) {
   const service = await startMockService({ organization: organizationOf(libraries), apiKey: API_KEY, ...options });
