@@ -1,11 +1,14 @@
 -- How many libraries and scenarios were added and removed in each of the last eight weeks?
 -- An item that returns counts as added, a library that moved to another owner as neither. Weeks begin on Monday, in UTC. The week in which
--- the history began counts from then on, as `since` says; earlier weeks have no numbers.
+-- the history began counts from then on, as `since` says; earlier weeks, and those in which no run ended, have no numbers.
 -- libraries_at_start is the week's first snapshot from then on without what came and went in the week before it, and with the initial content
 -- that was only read later. percent_removed is the share of them that was removed: a library that came and went within the week is not in it.
 WITH weeks AS (
   SELECT (week AT TIME ZONE 'UTC')::date AS week,
-    CASE WHEN week + interval '168 hours' > c.events_complete_since THEN greatest(week, c.events_complete_since) END AS since
+    CASE WHEN week + interval '168 hours' > c.events_complete_since AND EXISTS (
+      SELECT FROM simcat_report.run_history AS r
+      WHERE r.status IN ('ok', 'partial', 'held') AND r.finished_at >= week AND r.started_at < week + interval '168 hours'
+    ) THEN greatest(week, c.events_complete_since) END AS since
   FROM simcat_report.data_complete_as_of AS c, generate_series(0, 7) AS weeks_ago,
     LATERAL (SELECT (date_trunc('week', now() AT TIME ZONE 'UTC') - weeks_ago * interval '7 days') AT TIME ZONE 'UTC' AS week) AS monday
 ), loaded AS MATERIALIZED (

@@ -53,4 +53,4 @@ COMMENT ON COLUMN simcat_report.data_complete_as_of.history_complete_since IS 'V
 COMMENT ON COLUMN simcat_report.data_complete_as_of.age_seconds IS 'age in seconds. NULL: complete_as_of is NULL.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.libraries_settling IS 'Number of libraries that were read completely and without problems, and whose date has to settle before it can prove that nothing changed since that read. complete_as_of waits for them too.';
 COMMENT ON COLUMN simcat_report.data_complete_as_of.events_complete_since IS 'The events (view events) are complete from this time on: the first run that saw everything had ended, and no prune with --events deleted later ones. NULL: no run has seen everything yet.';
-COMMENT ON COLUMN simcat_report.data_complete_as_of.seen_as_of IS 'The time as of which that run saw everything: when it started, or earlier if a cache had stored its listing. NULL: no such run yet.';
+COMMENT ON COLUMN simcat_report.data_complete_as_of.seen_as_of IS 'The time as of which the last run that saw everything saw it: when it started, or earlier if a cache had stored its listing. NULL: no such run yet.';

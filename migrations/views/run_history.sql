@@ -22,7 +22,7 @@ SELECT r.id AS run_id, r.kind, r.trigger, r.status, r.started_at, r.finished_at,
   END AS summary,
   r.error, r.scope, r.allow_removals, r.version,
   extract(epoch FROM r.finished_at - r.started_at)::double precision AS duration_seconds,
-  CASE WHEN c.saw_everything THEN least(r.started_at, r.listing_as_of) END AS seen_as_of
+  (CASE WHEN c.saw_everything THEN least(r.started_at, r.listing_as_of) END)::timestamptz(6) AS seen_as_of
 FROM simcat.sync_runs r
 CROSS JOIN LATERAL (
   SELECT r.status NOT IN ('running', 'abandoned') AS counted,

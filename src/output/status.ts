@@ -215,7 +215,7 @@ export const OLD_AFTER_MS = 26 * HOUR_MS;
 
 /** The one most useful next step for the operator. */
 function nextStep(rows: StatusRows): string {
-  const { now, runs, liveRuns, holder, lastGoodRun, slices, libraries, failing, rejects } = rows;
+  const { now, runs, liveRuns, holder, lastGoodRun, seenAsOf, slices, libraries, failing, rejects } = rows;
   const [last] = runs;
   if (last === undefined) return "nothing has been synced yet: run simcat check, then simcat backfill";
   if (liveRuns.size > 0) {
@@ -238,10 +238,15 @@ function nextStep(rows: StatusRows): string {
   const isOld = (at: Date) => now.getTime() - at.getTime() > OLD_AFTER_MS;
   if (lastGoodRun !== null && isOld(lastGoodRun.startedAt))
     return "run simcat sync, because the last good run is old; simcat start keeps the copy up to date";
-  if (lastGoodRun !== null && isOld(lastGoodRun.seenAsOf))
-    return adviseOnCache("the listing", lastGoodRun.seenAsOf, now);
+  if (seenAsOf === null ? lastGoodRun !== null && rejects.total === 0 : isOld(seenAsOf)) {
+    const since = seenAsOf === null ? "yet" : `since ${formatMoment(seenAsOf, now)}`;
+    return `no run has seen everything ${since}, because a cache answers the listing or it is incomplete: simcat sync warns of it`;
+  }
   const { cachedContentAsOf: cached } = libraries;
-  if (cached !== null && isOld(cached)) return adviseOnCache("requests for content", cached, now);
+  if (cached !== null && isOld(cached)) {
+    const age = cached.getTime() === 0 ? "of unknown age" : `as of ${formatMoment(cached, now)}`;
+    return `a cache answers requests for content, ${age}: configure it to pass the requests of simcat through`;
+  }
   if (rejects.total === 0 && libraries.owing > 0)
     return "run simcat sync: some libraries owe a second read, and simcat libraries shows which";
   if (rejects.total === 0 && lastGoodRun !== null) return "nothing; simcat start keeps the copy up to date";
@@ -250,11 +255,6 @@ function nextStep(rows: StatusRows): string {
   );
   if (rejected !== undefined) return `${formatExplainCommand(rejected)} shows which items could not be stored, and why`;
   return "simcat check shows what is wrong with the listing";
-}
-
-function adviseOnCache(what: string, asOf: Date, now: Date): string {
-  const age = asOf.getTime() === 0 ? "of unknown age" : `as of ${formatMoment(asOf, now)}`;
-  return `a cache answers ${what}, ${age}: configure it to pass the requests of simcat through`;
 }
 
 /** The next step after a slice, such as 3/8; `done`: the slices that were read since the last run of everything. */

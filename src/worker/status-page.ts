@@ -82,7 +82,7 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html | nul
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
   // A dead run is shown as the next run will mark it.
   const known = runs.map((run): RunRow => (run.isDead ? { ...run, status: "abandoned", error: DIED } : run));
-  const drawn = known.toReversed();
+  const drawn = known.slice(0, 30).toReversed();
   const table = htmlTable(known.slice(0, 10), [
     ["run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`],
     ["status", ({ status }) => formatBadge(badgeOf(status))],

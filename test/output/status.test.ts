@@ -8,6 +8,7 @@ const QUIET: StatusRows = {
   now: NOW,
   runs: [run(12)],
   lastGoodRun: run(12),
+  seenAsOf: ago(180),
   holder: null,
   liveRuns: new Map(),
   slices: [],
@@ -71,15 +72,16 @@ test("a copy whose last good run is over 26 hours ago needs a run (fault 212)", 
 });
 
 test("a copy that a cache answered is not up to date (fault 396)", () => {
-  const nextOf = (seenAsOf: Date, cachedContentAsOf: Date | null = null) =>
-    text({ lastGoodRun: run(12, { seenAsOf }), libraries: { ...QUIET.libraries, cachedContentAsOf } }).at(-1);
-  const cached = "configure it to pass the requests of simcat through";
+  const nextOf = (seenAsOf: Date | null, cachedContentAsOf: Date | null = null) =>
+    text({ seenAsOf, libraries: { ...QUIET.libraries, cachedContentAsOf } }).at(-1);
+  const listing = "because a cache answers the listing or it is incomplete: simcat sync warns of it";
   expect(nextOf(ago(26 * 60), ago(26 * 60))).toBe("next: nothing; simcat start keeps the copy up to date");
   expect(nextOf(ago(26 * 60 + 1))).toBe(
-    `next: a cache answers the listing, as of 2026-06-30T09:59:00Z (26 h ago): ${cached}`,
+    `next: no run has seen everything since 2026-06-30T09:59:00Z (26 h ago), ${listing}`,
   );
-  expect(nextOf(new Date(0))).toBe(`next: a cache answers the listing, of unknown age: ${cached}`);
-  expect(nextOf(ago(180), new Date(0))).toBe(`next: a cache answers requests for content, of unknown age: ${cached}`);
+  expect(nextOf(null)).toBe(`next: no run has seen everything yet, ${listing}`);
+  const content = "configure it to pass the requests of simcat through";
+  expect(nextOf(ago(180), new Date(0))).toBe(`next: a cache answers requests for content, of unknown age: ${content}`);
 });
 
 test("after a run of some libraries the last run of all of them says what to do (fault 212)", () => {

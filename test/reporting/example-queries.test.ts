@@ -245,7 +245,7 @@ const answersSince = (began: number): Readonly<Record<string, () => readonly str
     ...monthEnds(40)
       .reverse()
       .map((days) => `ann | ${day(days)} | 4096 | 4096 bytes | false`),
-    `ann | ${day(-90)} | 4096 | 4096 bytes | true`,
+    ...(began < 30 ? [] : [`ann | ${day(-90)} | 4096 | 4096 bytes | true`]),
     ...monthEnds(20)
       .reverse()
       .map((days) => `bob | ${day(days)} | ${days > 2 ? "1024 | 1024" : "0 | 0"} bytes | false`),
@@ -288,7 +288,9 @@ const answersSince = (began: number): Readonly<Record<string, () => readonly str
     weeks(8).map((week) => {
       const first = SNAPSHOT_DAYS.findLast((days) => monday(day(days)) === week);
       const start = Date.parse(week);
-      if (first === undefined || start + 7 * 24 * HOUR < ago(began).getTime()) return `${week}${" | null".repeat(7)}`;
+      const hasRun = [BEGAN, 3, 2, 1].some((days) => monday(date(days)) === week);
+      if (first === undefined || !hasRun || start + 7 * 24 * HOUR < ago(began).getTime())
+        return `${week}${" | null".repeat(7)}`;
       const libraries = first > 20 ? 1 : 2;
       const inWeek = (days: number) => Number(monday(date(days)) === week && days < began);
       const since = Math.round((now - Math.max(start, ago(began).getTime())) / HOUR / 24);
@@ -458,6 +460,12 @@ test("a library that came and went within a week is not removed from those at it
   expect(await removals()).toEqual({ atStart: "2", removed: "3", percent: "50.0" });
 });
 
+test("a week in which no run ended has no numbers, not zeros (fault 397)", async () => {
+  await database().query("DELETE FROM simcat.sync_runs WHERE id > 1");
+  const rows = await answerOf("churn.sql");
+  expect(rows.filter((row) => !row.includes(" | null | null"))).toHaveLength(1);
+});
+
 test("a week without a snapshot has what runs of some libraries found, and no start (fault 397)", async () => {
   const week = monday(date(2));
   await database().query("DELETE FROM simcat.snapshot_days WHERE day >= $1", [week]);
@@ -487,7 +495,8 @@ test("results of an earlier date in a library that was published later were not 
 });
 
 test("a library that shrank to nothing freed its size, and so did one that went on living (fault 397)", async () => {
-  await addRows(database(), "events", [{ bytes: -4096, seen_at: ago(2), run_id: 3, kind: "changed" }]);
+  const edited = { bytes: 0, seen_at: ago(1), run_id: 4, kind: "changed" };
+  await addRows(database(), "events", [{ ...edited, bytes: -4096, seen_at: ago(2), run_id: 3 }, edited]);
   await database().query("UPDATE simcat.libraries SET file_size_bytes = 0 WHERE library_name = 'forest'");
   const shrunk = (await answerOf("storage-freed-by-month.sql")).map((row) => Number(row.split(" | ").at(-1)) || 0);
   expect(shrunk.reduce((sum, bytes) => sum + bytes)).toBe(4096);
@@ -498,7 +507,11 @@ test("content that was read late is no growth of the storage in 90 days (fault 3
   await database().query("UPDATE simcat.owner_days SET bytes = 2048 WHERE owner = 'ann' AND day < $1", [day(35)]);
   await addRows(database(), "events", [{ seen_at: ago(35), run_id: 65, kind: "loaded", bytes: 2048 }]);
   expect(await forecast()).toEqual([`ann | ${day(-90)} | 4096 | 4096 bytes | true`]);
-  await addRows(database(), "events", [{ seen_at: ago(20), run_id: 80, kind: "loaded" }]);
+  await addRows(database(), "events", [{ seen_at: ago(3), run_id: 97, kind: "loaded", scenario_id: 9, scenarios: 1 }]);
+  expect(await forecast()).toHaveLength(1);
+  await addRows(database(), "events", [{ seen_at: ago(20), run_id: 80, kind: "loaded", bytes: 1 }]);
+  expect(await forecast()).toEqual([]);
+  await pruneBefore(ago(19), "--events");
   expect(await forecast()).toEqual([]);
 });
 

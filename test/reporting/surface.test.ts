@@ -136,6 +136,23 @@ test("each view has its columns, in order and with their types, and nothing else
   expect(shown).toEqual(SHOWN);
 });
 
+test("the precision of times does not change, because it keeps views of users from being replaced (fault 407)", async () => {
+  const found = await database().lines(
+    `SELECT relname || '.' || attname FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
+     WHERE relnamespace = 'simcat_report'::regnamespace AND attnum > 0 AND atttypid = 'timestamptz'::regtype AND atttypmod = -1 ORDER BY 1`,
+  );
+  const times = ["complete_as_of", "events_complete_since", "every_library_read_since", "history_complete_since"];
+  expect(found).toEqual([
+    ...times.map((name) => `data_complete_as_of.${name}`),
+    ...["libraries.last_work_at", "library_freshness.last_changed_at", "library_versions.valid_to"],
+    ...[
+      "parents_without_results.first_seen_at",
+      "parents_without_results.last_modified_at",
+      "scenario_versions.valid_to",
+    ],
+  ]);
+});
+
 test("the functions take and give what they always did, and a caller's search_path changes nothing", async () => {
   // Types outside of pg_catalog are written with their schema, whatever the role's search_path is.
   const found = await database().query<{ signature: string; unbound: boolean }>(

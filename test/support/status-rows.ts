@@ -17,7 +17,6 @@ export function runRow(id: number, rest: Partial<RunRow> = {}): RunRow {
     status: "ok",
     isDead: false,
     startedAt,
-    seenAsOf: startedAt,
     finishedAt,
     durationMs,
     ...counts,

@@ -20,7 +20,8 @@ const VIEWS = {
       f.settles_at, f.settles_at AS bookmark_seen_at, f.last_read_at AS content_read_at,
       f.owes AS reread_reason, NULL::int8 AS shrunk_run_id, (NOT f.settled AND f.owes IS NULL AND coalesce(f.last_read_at > f.settles_at, false))::int AS suspect_reads,
       f.failures, f.last_error, f.last_failed_at, f.last_success_at, f.removal_held_at, l.scenario_count,
-      CASE WHEN f.last_whole_read_at < f.last_read_at THEN f.last_whole_read_at END AS content_as_of
+      CASE WHEN f.last_whole_read_at IS NULL AND f.last_success_at IS NOT NULL THEN '-infinity'
+        WHEN f.last_whole_read_at < f.last_read_at THEN f.last_whole_read_at END AS content_as_of
     FROM simcat_report.library_freshness f
     LEFT JOIN simcat_report.libraries l ON (l.owner, l.library_name) = (f.owner, f.library_name))`,
   rejects: `(

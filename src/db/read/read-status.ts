@@ -3,7 +3,14 @@ import { readNow } from "../clock.ts";
 import { type Connection, oneRow, type Pool } from "../connect.ts";
 import { readSnapshot } from "../transaction.ts";
 import { type ReadSource, STORED_ROWS } from "./read-source.ts";
-import { readHolder, readLastGoodRun, readLiveRuns, readRecentRuns, readSlicesSince } from "./recent-runs.ts";
+import {
+  readHolder,
+  readLastGoodRun,
+  readLiveRuns,
+  readRecentRuns,
+  readSeenAsOf,
+  readSlicesSince,
+} from "./recent-runs.ts";
 
 const MAX_RUNS = 10;
 /** How many failing libraries, and how many groups of rejects, are read; of the others only their number. */
@@ -22,6 +29,7 @@ export async function readStatus(pool: Pool, source: ReadSource, signal: AbortSi
       runs: await readRecentRuns(connection, MAX_RUNS, source),
       liveRuns: await readLiveRuns(connection, source),
       lastGoodRun,
+      seenAsOf: await readSeenAsOf(connection, source),
       slices: await readSlicesSince(connection, lastGoodRun?.id ?? 0, source),
       holder: await readHolder(connection, source),
     };

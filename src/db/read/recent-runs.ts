@@ -1,6 +1,7 @@
 import type { RunStatus } from "../../run-summary.ts";
 import { isInSliceSql, SLICE_HASH_SQL } from "../../slice.ts";
 import type { Connection } from "../connect.ts";
+import { SAW_EVERYTHING } from "../history-began-at.ts";
 import { leaseOfScopeSql } from "../lease-names.ts";
 import { IS_GOOD, type Scope } from "../runs.ts";
 import type { syncRuns } from "../schema.ts";
@@ -14,8 +15,6 @@ export interface RunRow
   readonly status: RunStatus;
   /** Until now if it has not ended. If its process died, until that was noticed, because nothing records when it died. */
   readonly durationMs: number;
-  /** The time as of which it saw the service: its start, or when a cache had stored its listing (the epoch if that is unknown). */
-  readonly seenAsOf: Date;
   /** It is still marked as running, but its lease has expired. Null if that is not known: no view shows the leases. */
   readonly isDead: boolean | null;
 }
@@ -32,7 +31,7 @@ const TOOK_MS = "greatest(0, extract(epoch FROM coalesce(finished_at, clock_time
 
 const selectRuns = (source: ReadSource, condition: string) => `
 SELECT id, kind, scope, status, ${source === "views" ? "CASE WHEN status <> 'running' THEN false END" : `status = 'running' AND NOT EXISTS (${LIVE_LEASE})`} AS "isDead",
-  started_at AS "startedAt", finished_at AS "finishedAt", greatest(least(started_at, listing_as_of), 'epoch') AS "seenAsOf",
+  started_at AS "startedAt", finished_at AS "finishedAt",
   ${TOOK_MS} AS "durationMs", ${["read", "failed"].map((count) => countUnless("'running'", count))},
   ${["skipped", "changed", "removed"].map((count) => countUnless("'running', 'abandoned'", count))}, error
 FROM ${STORED_ROWS[source].sync_runs} r WHERE ${condition} ORDER BY id DESC`;
@@ -50,6 +49,15 @@ export async function readRecentRuns(connection: Connection, limit: number, sour
 export async function readLastGoodRun(connection: Connection, source: ReadSource): Promise<RunRow | null> {
   const { rows } = await connection.query<RunRow>(`${selectRuns(source, `scope IS NULL AND ${IS_GOOD}`)} LIMIT 1`);
   return rows[0] ?? null;
+}
+
+/** The time as of which the last run that saw everything saw it: its start, or when a cache had stored its listing. Null before it. */
+export async function readSeenAsOf(connection: Connection, source: ReadSource): Promise<Date | null> {
+  const { rows } = await connection.query<{ seenAsOf: Date }>(
+    `SELECT least(started_at, listing_as_of) AS "seenAsOf" FROM ${STORED_ROWS[source].sync_runs} r
+     WHERE ${SAW_EVERYTHING} ORDER BY id DESC LIMIT 1`,
+  );
+  return rows[0]?.seenAsOf ?? null;
 }
 
 /** The slices that were read since a run, by good runs; such as 3/8. */

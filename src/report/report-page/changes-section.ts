@@ -5,7 +5,7 @@ import { DAY_MS } from "../../units.ts";
 import { columnChart, legend, type TimeStep } from "../charts.ts";
 import { type Column, formatDay, formatMinute, formatWith, htmlTable, libraryName, timeOf } from "../html/elements.ts";
 import { type Html, html } from "../html/html.ts";
-import { knownEndOf, OF_OWNERS } from "./facts.ts";
+import { knownEndOf, OF_OWNERS, periodOf } from "./facts.ts";
 import { countColumn, note, numbersTable, type Section, shortName } from "./section.ts";
 
 /** The counts are those of its scenarios. */
@@ -91,11 +91,12 @@ FROM (${MOVES}) AS move ORDER BY run_id DESC, 1, 2 LIMIT $max_alike`,
     if (complete.historyCompleteSince === null) return "Changes are counted after the first run that sees everything";
     const periodMs = facts.now.getTime() - facts.since.getTime();
     // A period of less than a week must be known better than to a day.
-    const { at, until } = knownEndOf(facts, Math.min(DAY_MS, periodMs / 7));
+    const end = knownEndOf(facts, Math.min(DAY_MS, periodMs / 7));
+    const { at, until } = end;
     const since = `since ${formatMinute(changesSince)}`;
     const recent = changesSince > facts.since ? since : `in the ${formatLast(periodMs)}`;
     // Runs of selected libraries may have found some later.
-    const time = until === "" ? recent : `${since} (complete ${until})`;
+    const time = until === "" ? recent : periodOf(changesSince, since, end);
     const moved = moves.map(({ oldOwner, newOwner, libraries }) => {
       return `${formatLibraries(libraries)} moved from ${shortName(oldOwner)} to ${shortName(newOwner)}`;
     });

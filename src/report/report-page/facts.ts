@@ -23,6 +23,12 @@ export function knownEndOf({ now, complete: { knownUntil } }: Facts, maxAgeMs = 
   return { at: knownUntil, until: `until ${ageMs > DAY_MS ? formatDay(knownUntil) : formatMinute(knownUntil)}` };
 }
 
+/** `since 13 Nov 2026`, the text `since` of the start `from`, with the end of what the copy knows. */
+export function periodOf(from: Date, since: string, { at, until }: ReturnType<typeof knownEndOf>): string {
+  if (until === "") return since;
+  return at > from ? `${since} (complete ${until})` : `${since}, although the copy is complete only ${until}`;
+}
+
 /** Reads the facts, and returns them with a function that runs a query with the parameters of all sections. */
 export async function readFacts(connection: Connection, { sinceMs, owners }: ReportScope) {
   const now = await readNow(connection);

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../units.ts";
 import { lineChart } from "../charts.ts";
 import { type Column, formatDay, formatMinute } from "../html/elements.ts";
 import { html } from "../html/html.ts";
-import { knownEndOf, OF_OWNERS } from "./facts.ts";
+import { knownEndOf, OF_OWNERS, periodOf } from "./facts.ts";
 import { type FactsAnd, note, numbersTable, type Section } from "./section.ts";
 
 const QUANTITIES = [
@@ -44,14 +44,14 @@ const CARD_DAYS = 30;
 
 /** The changes of the key figures in the last 30 days that are known, as `+12 in 30 days`; since the first snapshot if that is later. */
 export function recentGrowth(rows: GrowthRows) {
-  const { at: end, until } = knownEndOf(rows);
-  const from = new Date(end.getTime() - CARD_DAYS * DAY_MS);
+  const end = knownEndOf(rows);
+  const from = new Date(end.at.getTime() - CARD_DAYS * DAY_MS);
   const known = rows.growth.filter(({ hasEvents }) => hasEvents);
   const start = known.findLast(({ day }) => day <= from) ?? known[0];
   if (start === undefined || known.length < 2) return { libraries: null, scenarios: null, bytes: null };
   const since = `since ${formatDay(start.day)}`;
   const recent = utcDay.count(start.day, rows.now) === CARD_DAYS ? `in ${CARD_DAYS} days` : since;
-  const time = until === "" ? recent : `${since} (complete ${until})`;
+  const time = end.until === "" ? recent : periodOf(start.day, since, end);
   const format = (by: number, formatAmount: (amount: number) => string) =>
     `${by < 0 ? "\u2212" : by > 0 ? "+" : "±"}${formatAmount(Math.abs(by))} ${time}`;
   const { libraries, scenarios, bytes } = changeSince(start, rows);
@@ -89,8 +89,7 @@ FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS
     if (recorded === undefined) return "Growth is not recorded yet: the first good run of each day (UTC) records it";
     const [first, second] = rows.growth.filter(({ hasEvents }) => hasEvents);
     if (first === undefined || second === undefined) return `Growth is recorded since ${formatDay(recorded.day)}`;
-    const { until } = knownEndOf(rows);
-    const time = `since ${formatDay(first.day)}${until && ` (complete ${until})`}`;
+    const time = periodOf(first.day, `since ${formatDay(first.day)}`, knownEndOf(rows));
     const { libraries, scenarios } = changeSince(first, rows);
     const moreLibraries = difference(libraries, "library", "libraries");
     const moreScenarios = difference(scenarios, "scenario", "scenarios");
@@ -108,10 +107,9 @@ FROM (SELECT *, (${OF_OWNERS})::int AS shown FROM simcat_report.daily_owners) AS
       return note(`The first snapshot: ${text}. The first good run of each day adds one.`);
     }
     // A cached listing is of an earlier time than the snapshot of its run.
-    const present: Amounts = {
-      ...facts.libraries,
-      day: max([knownEndOf(facts).at, ...growth.map(({ day }) => day)]) ?? facts.now,
-    };
+    const { at } = knownEndOf(facts);
+    const isBeforeLast = growth.some(({ day }) => day > at);
+    const present: Amounts = { ...facts.libraries, day: isBeforeLast ? facts.now : at };
     const all = [...growth, present];
     const panels = QUANTITIES.map(({ title, name, format }) => {
       const known = all.flatMap(({ day: at, [name]: amount }) => (amount === null ? [] : [{ at, amount }]));
