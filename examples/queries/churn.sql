@@ -3,7 +3,7 @@
 -- the history began counts from then on, as `since` says; earlier weeks, and those in which no run ended, have no numbers.
 -- libraries_at_start is the week's first snapshot from then on without what came and went in the week before it, and with the initial content
 -- that was only read later. percent_removed is the share of them that was removed: a library that came and went within the week is not in it.
-WITH weeks AS (
+WITH weeks AS MATERIALIZED (
   SELECT (week AT TIME ZONE 'UTC')::date AS week,
     CASE WHEN week + interval '168 hours' > c.events_complete_since AND EXISTS (
       SELECT FROM simcat_report.run_history AS r
