@@ -225,13 +225,13 @@ function nextStep(rows: StatusRows): string {
   if (holder?.endsWith(" prune")) return `wait for ${printable(holder)}; until it ends, runs end with 75`;
   const after = remedyAfter(last.status === "running" ? { ...last, status: "abandoned" } : last);
   if (after !== null) return after;
-  if (last.scope?.slice !== undefined) return afterSlice(last.scope.slice, slices);
   const whole = runs.find(({ scope }) => scope === null) ?? lastGoodRun;
-  if (whole === null) return "only selected libraries have been synced: run simcat sync for all of them";
-  if (last.scope !== null) {
+  if (last.scope !== null && whole !== null) {
     if (whole.id > (lastGoodRun?.id ?? 0)) return "run simcat sync, because the last run of all libraries was not good";
     if (whole.status === "held") return AFTER.held;
   }
+  if (last.scope?.slice !== undefined) return afterSlice(last.scope.slice, slices);
+  if (whole === null) return "only selected libraries have been synced: run simcat sync for all of them";
   const [failed] = failing.shown;
   if (failed !== undefined)
     return `${formatExplainCommand(failed)} has the details and says when the library is read again`;

@@ -4,6 +4,7 @@ import { formatCount, formatMoment } from "../format.ts";
 import type { Decision, ReadReason, SyncState } from "../model.ts";
 import { decide } from "../sync/rules/decide.ts";
 import { fullReadDueAt, isSettled, nextReadAt, nextTryAt, windowEnd } from "../sync/rules/settle.ts";
+import { DAY_MS } from "../units.ts";
 
 /** What the next run will do with a library if the listing still contains, or still lacks, it in the same way. */
 export type Verdict =
@@ -11,7 +12,7 @@ export type Verdict =
   /** Not read before `until`, in database ms. */
   | (Extract<Decision, { kind: "skip" }> & { readonly until: number })
   /** Read at `until`, in database ms, or before: the views show neither a new listed date nor suspect reads. */
-  | { readonly kind: "unknown"; readonly reason: "settling"; readonly until: number }
+  | { readonly kind: "unknown"; readonly reason: "settling" | "backing off"; readonly until: number }
   /** Not listed, and its removal is held since `heldSince`, in database ms. */
   | { readonly kind: "none"; readonly reason: "removal held"; readonly heldSince: number }
   | { readonly kind: "none"; readonly reason: "removed" | "rejected" | "forgotten" };
@@ -25,12 +26,22 @@ export function judge({ key, source, now, stored, rejects }: LibraryRows, fullEv
   // Only the date matters here: an entry with rejects has set the reread reason.
   const listed = { key, lastModified: sync.listedText, source: "{}" };
   const decision = decide(listed, stored, { now: now.getTime(), fullEveryMs, backfillSince: null });
-  if (decision.kind === "read") return decision;
-  if (decision.reason === "backing off") return { ...decision, until: nextTryAt(sync) ?? now.getTime() };
-  const until = Math.min(nextReadAt(sync) ?? Infinity, fullReadDueAt(sync, key, fullEveryMs));
+  const isUncertain = source === "views";
+  if (decision.kind === "read") {
+    const maySettle = isUncertain && decision.reason === "not settled yet" && sync.suspectReads > 0;
+    return maySettle
+      ? { kind: "unknown", reason: "settling", until: nextReadBy(sync, source) ?? now.getTime() }
+      : decision;
+  }
   const { reason } = decision;
-  return source === "views" && reason === "settling" ? { kind: "unknown", reason, until } : { ...decision, until };
+  const nextAt = Math.min(nextReadAt(sync) ?? Infinity, fullReadDueAt(sync, key, fullEveryMs));
+  const until = reason === "backing off" ? (nextTryAt(sync) ?? now.getTime()) : nextAt;
+  return isUncertain && reason !== "unchanged" ? { kind: "unknown", reason, until } : { ...decision, until };
 }
+
+/** When it is read, if it is listed. The views do not show how many reads are suspect: they have the latest time, after a day. */
+const nextReadBy = (sync: SyncState, source: LibraryRows["source"]) =>
+  source === "views" && sync.suspectReads > 0 ? (sync.contentReadAt ?? 0) + DAY_MS : nextReadAt(sync);
 
 const READ_REASONS: Readonly<Record<ReadReason, string>> = {
   "never read": "none of its content is stored",
@@ -52,8 +63,10 @@ export function formatVerdict(verdict: Verdict, { now, stored, library }: Librar
   }
   if (verdict.kind === "none") return formatNone(verdict, library?.removedAt ?? null, now);
   const until = momentOf(verdict.until, now);
-  if (verdict.kind === "unknown")
-    return `Its next read is due ${until} at the latest: its date is still settling. This role does not see whether a read is due before.`;
+  if (verdict.kind === "unknown") {
+    const why = verdict.reason === "settling" ? "its date is still settling" : "its last reads failed";
+    return `Its next read is due ${until} at the latest: ${why}. This role does not see whether a read is due before.`;
+  }
   if (verdict.reason === "unchanged") return `It will be skipped: unchanged and settled; next full read due ${until}.`;
   if (verdict.reason === "backing off") {
     return `It will be skipped for now: its last ${formatCount(stored?.sync?.failures ?? 0)} reads failed; next try ${until}, or at once if its listed date changes or simcat sync --library names it.`;
@@ -68,7 +81,7 @@ function formatNone(verdict: Extract<Verdict, { kind: "none" }>, removedAt: Date
     case "removal held":
       return `It will not be read while the listing lacks it. A guard has held its removal since ${momentOf(verdict.heldSince, now)}; this ends when the service itself lists it again (a cache does not count), or with simcat sync --allow-removals.`;
     case "removed":
-      return `It will not be read: no longer listed, removed ${formatMoment(removedAt, now)}. If it is listed again, it is restored and read.`;
+      return `It will not be read unless it is listed again: removed ${formatMoment(removedAt, now)}. If a run finds it listed, it is restored and read.`;
     case "rejected":
       return "It will not be read: the service lists it, but its entry cannot be stored or requested; see its rejects.";
     case "forgotten":
@@ -85,7 +98,7 @@ export function formatSettled(sync: SyncState, { now, source }: LibraryRows, isL
   if (sync.listedText !== sync.bookmark) return "no: the listed date is not the bookmark";
   if (sync.rereadReason !== null) return "no: it owes a read";
   const latest = source === "views" ? " at the latest" : "";
-  const due = isListed ? `; next read due ${momentOf(nextReadAt(sync), now)}${latest}` : "";
+  const due = isListed ? `; next read due ${momentOf(nextReadBy(sync, source), now)}${latest}` : "";
   if (sync.suspectReads > 0) {
     const reads = sync.suspectReads === 1 ? "read" : `${formatCount(sync.suspectReads)} reads`;
     return `no: the last ${reads} may have been answered by a cache, or named another date or library than the listing${due}`;

@@ -111,7 +111,7 @@ describe("the sentence at the top says", () => {
     const library = { lastModified: TEXT, firstSeenAt: ago(4320), changedAt: ago(60), removedAt: ago(60) };
     const rows = { ...ROWS, stored: { key, state: "removed" as const, sync: SETTLED, removedAt: 0 }, library };
     expect(sentence(rows)).toBe(
-      "It will not be read: no longer listed, removed 2026-07-01T11:00:00Z (1 h ago). If it is listed again, it is restored and read.",
+      "It will not be read unless it is listed again: removed 2026-07-01T11:00:00Z (1 h ago). If a run finds it listed, it is restored and read.",
     );
     expect(lines(rows)).toContain("removed         2026-07-01T11:00:00Z (1 h ago)");
     expect(lines(rows)).toContain("full read due   not while it is not listed");
@@ -213,6 +213,15 @@ test("reports that no run has succeeded yet", () => {
 test("for a reader, who sees no listed date, does not deny it (fault 364)", () => {
   const rows = rowsWith({ listedText: null, bookmark: null, rereadReason: "failure" }, { source: "views" });
   expect(lines(rows)).toContain("settled         no: its content has not been stored completely under a date yet");
+});
+
+test.each<[Partial<SyncState>, string]>([
+  [{ suspectReads: 1 }, "settling"],
+  [{ failures: 6, lastFailedAt: msBefore(1), rereadReason: "failure" }, "backing off"],
+])("for a reader, who does not see all dates and reads, %j is uncertain (fault 408)", (sync, reason) => {
+  const { next_run, reason: why, text } = toExplanationJson(rowsWith(sync, { source: "views" }), WEEK).verdict;
+  expect({ next_run, why }).toEqual({ next_run: "unknown", why: reason });
+  expect(text).toMatch(/^Its next read is due .* at the latest: /);
 });
 
 test("for a reader, who does not see suspect reads, an unsettled library is read at a time at the latest (fault 223)", () => {

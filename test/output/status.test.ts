@@ -262,6 +262,15 @@ test("if only selected libraries were synced, the next step is a sync of all of 
   );
 });
 
+test("slices do not complete a copy whose last run of all libraries was held or failed (fault 408)", () => {
+  const slice = run(14, { scope: { libraries: [], owners: [], slice: "2/2" } });
+  const nextAfter = (whole: RunRow, good: RunRow) =>
+    text({ runs: [slice, whole], lastGoodRun: good, slices: ["1/2", "2/2"] }).at(-1);
+  const held = run(13, { status: "held", error: "5 of 9 would be marked removed" });
+  expect(nextAfter(held, held)).toContain("simcat sync --dry-run shows what is still held");
+  expect(nextAfter(run(13, { status: "source_unavailable" }), run(12))).toContain("was not good");
+});
+
 test("after a slice, the next step is another slice, and after the last one a sync", () => {
   const scope = { libraries: [], owners: [], slice: "3/4" };
   const runs = [run(12, { scope, kind: "backfill" })];

@@ -74,7 +74,7 @@ export async function readSlicesSince(connection: Connection, id: number, source
 export interface LiveRun {
   readonly id: number;
   readonly holder: string;
-  /** How many libraries it has read so far, of those that are known, in its slice or in all. */
+  /** How many libraries it has read so far, of those that are known and not removed, in its slice or in all. */
   readonly read: number;
   readonly known: number;
 }
@@ -92,7 +92,10 @@ export async function readLiveRuns(connection: Connection, source: ReadSource): 
     SELECT id, holder, count(content_read_at) FILTER (WHERE content_read_at >= started_at) AS read, count(part) AS known
     FROM live LEFT JOIN (
       SELECT content_read_at, ${SLICE_HASH_SQL} AS part FROM ${STORED_ROWS[source].library_sync} y
-      WHERE EXISTS (SELECT FROM live) OFFSET 0
+      WHERE EXISTS (SELECT FROM live) AND NOT EXISTS (
+        SELECT FROM ${STORED_ROWS[source].libraries} l
+        WHERE l.owner = y.owner AND l.library_name = y.library_name AND l.removed_at IS NOT NULL
+      ) OFFSET 0
     ) AS library
     ON slice IS NULL OR ${isInSliceSql("slice", "part")}
     GROUP BY id, holder`);
