@@ -11,7 +11,8 @@ WITH months AS MATERIALIZED (
   FROM simcat_report.data_complete_as_of AS c, generate_series(0, 11) AS months_ago,
     LATERAL (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') - months_ago * interval '1 month' AS month) AS first_day
 ), sizes AS (
-  -- An unknown size counts as 0, as does that of a removed library. Only after the newest change can an unknown size be told from 0 bytes. Counted back from now, because earlier events may be pruned.
+  -- An unknown size counts as 0, as does that of a removed library. Only for the newest change is it known which of both a 0 is.
+  -- Counted back from now, because earlier events may be pruned.
   SELECT seen_at, kind, byte_change, is_move,
     coalesce(l.file_size_bytes, 0) + byte_change - sum(byte_change) OVER (PARTITION BY owner, library_name ORDER BY seen_at DESC) AS size_after,
     l.file_size_bytes = 0 AND seen_at = max(seen_at) FILTER (WHERE byte_change <> 0) OVER (PARTITION BY owner, library_name) AS is_zero_now

@@ -41,6 +41,9 @@ export function createCopyReads(pool: () => Pool | null, schema: Schema) {
   };
 }
 
+/** How many of the newest runs are shown. */
+export const MAX_WORKER_RUNS = 30;
+
 async function readBasics(connection: Connection, own: Schema) {
   const ahead = (await readNow(connection)).getTime() - performance.now();
   /** The present by the database's clock, which advances while the database is silent. */
@@ -53,7 +56,7 @@ async function readBasics(connection: Connection, own: Schema) {
   /** Of a live lease; null if there is none. */
   const holder = isReadable ? await readHolder(connection, "tables") : null;
   /** Newest first. */
-  const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, 30, "tables") : [];
+  const runs: readonly RunRow[] = isReadable ? await readRecentRuns(connection, MAX_WORKER_RUNS, "tables") : [];
   return { now, schema, lastGoodRun, holder, runs };
 }
 

@@ -6,7 +6,7 @@ import { card, errorText, failingList, foreignText, htmlTable, timeOf } from "..
 import { type Html, html } from "../report/html/html.ts";
 import { formatPage } from "../report/html/page.ts";
 import { formatRunDuration, runsFigure, unsuccessfulRuns } from "../report/html/runs-figure.ts";
-import type { Basics, CopyFigures } from "./copy-reads.ts";
+import { type Basics, type CopyFigures, MAX_WORKER_RUNS } from "./copy-reads.ts";
 import type { WorkerStatus } from "./worker-status.ts";
 
 /** The service, and the time zone of the schedule. */
@@ -82,7 +82,7 @@ function formatSections(basics: Basics, figures: CopyFigures | null): Html | nul
   if (runs.length === 0) return html`<p>No run yet. The first one fills the database.</p>`;
   // A dead run is shown as the next run will mark it.
   const known = runs.map((run): RunRow => (run.isDead ? { ...run, status: "abandoned", error: DIED } : run));
-  const drawn = known.slice(0, 30).toReversed();
+  const drawn = known.slice(0, MAX_WORKER_RUNS).toReversed();
   const table = htmlTable(known.slice(0, 10), [
     ["run", (run) => html`<span class="nowrap">${run.id} <small>${formatKind(run)}</small></span>`],
     ["status", ({ status }) => formatBadge(badgeOf(status))],

@@ -2,11 +2,14 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
 import { status } from "../../src/cli/status.ts";
+import { readStatus } from "../../src/db/read/read-status.ts";
+import { toStatusJson } from "../../src/output/status.ts";
 import { widthOf } from "../../src/output/table.ts";
 import { callCli, createContext, type Environment, runSync } from "../support/call-cli.ts";
 import { freshTestDatabase, type TestDatabase } from "../support/database.ts";
 import { fixture, requestsFor } from "../support/fixture.ts";
 import { library, scenario } from "../support/organization.ts";
+import { openPool } from "../support/pool.ts";
 
 async function jsonOf(environment: Environment, ...args: string[]) {
   const { code, stdout } = await callCli([...args, "--json"], environment);
@@ -246,4 +249,27 @@ describe("explain", () => {
       rejects: [{ kind: "listing", code: "unaddressable", path: "uploadUser" }],
     });
   });
+});
+
+test.each(["tables", "views"] as const)("status finds in the %s that a cache answers (fault 396)", async (source) => {
+  const made = await fixture([library("ann", "Lake", { scenarios: [1] })]);
+  await made.call(["sync"]);
+  const pool = await openPool({ url: made.environment.DATABASE_URL ?? "" });
+  const nextAfter = async (change: string) => {
+    await made.query(change);
+    return toStatusJson(await readStatus(pool, source, new AbortController().signal)).next;
+  };
+  const listing = (asOf: string, complete: boolean) =>
+    `UPDATE simcat.sync_runs SET listing_as_of = ${asOf}, listing_complete = ${complete}`;
+  expect(await nextAfter(listing("now() - interval '4 days'", true))).toMatch(
+    /^no run has seen everything since .*\(4 d ago\)/,
+  );
+  expect(await nextAfter(listing("NULL", false))).toMatch(/^no run has seen everything yet/);
+  expect(await nextAfter(listing("started_at", true))).toMatch(/^nothing;/);
+  const content = (asOf: string) =>
+    `UPDATE simcat.library_sync SET bookmark_seen_at = now(), suspect_reads = 1, content_as_of = ${asOf}`;
+  expect(await nextAfter(content("now() - interval '4 days'"))).toMatch(
+    /^a cache answers requests for content, as of .*\(4 d ago\)/,
+  );
+  expect(await nextAfter(content("'-infinity'"))).toMatch(/^a cache answers requests for content, of unknown age/);
 });

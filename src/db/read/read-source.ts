@@ -32,7 +32,7 @@ const VIEWS = {
   sync_runs: `(
     SELECT run_id AS id, kind, scope, status, started_at, finished_at, error, seen_as_of AS listing_as_of,
       libraries_read, libraries_skipped, libraries_changed, libraries_failed, libraries_removed,
-      CASE WHEN saw_everything THEN true WHEN status = 'partial' THEN false END AS listing_complete
+      CASE WHEN saw_everything THEN true WHEN status IN ('ok', 'partial') THEN false END AS listing_complete
     FROM simcat_report.run_history)`,
 };
 

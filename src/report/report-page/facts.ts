@@ -7,6 +7,9 @@ import { DAY_MS, HOUR_MS } from "../../units.ts";
 import { formatDay, formatMinute, type ShownFailure } from "../html/elements.ts";
 import type { DrawnRun } from "../html/runs-figure.ts";
 
+/** How many of the newest runs are shown. */
+export const MAX_REPORT_RUNS = 40;
+
 /** The owners asked for; all for NULL. */
 export const OF_OWNERS = "($owners::text[] IS NULL OR owner = ANY($owners))";
 
@@ -36,7 +39,7 @@ export async function readFacts(connection: Connection, { sinceMs, owners }: Rep
   const complete = oneRow(await connection.query<Completeness>(COMPLETENESS));
   const { historyCompleteSince } = complete;
   const changesSince = historyCompleteSince !== null && historyCompleteSince > since ? historyCompleteSince : since;
-  const recent = await readRecentRuns(connection, 40, "views");
+  const recent = await readRecentRuns(connection, MAX_REPORT_RUNS, "views");
   const runCount = recent.filter(({ startedAt }) => startedAt >= changesSince).length;
   const step = stepOf(now.getTime() - changesSince.getTime(), runCount);
   const parameters = {

@@ -5,9 +5,8 @@ import { badgeOf, formatBadge } from "../html/badges.ts";
 import { timeOf } from "../html/elements.ts";
 import { html } from "../html/html.ts";
 import { formatRunDuration, isSuccess, runsFigure, unsuccessfulRuns } from "../html/runs-figure.ts";
+import { MAX_REPORT_RUNS } from "./facts.ts";
 import { numbersTable, type Section } from "./section.ts";
-
-const MAX_DRAWN = 40;
 
 /** The durations and statuses of simcat's runs. A filter by owner does not apply to them. */
 export const runsSection: Section<{ endings: { status: RunStatus; runs: number } }> = {
@@ -32,7 +31,7 @@ export const runsSection: Section<{ endings: { status: RunStatus; runs: number }
   },
   figure: ({ runs: newest, since, endings }) => {
     // Of the period that the heading counts; if there are none, the last ones before it.
-    const last = newest.slice(-MAX_DRAWN);
+    const last = newest.slice(-MAX_REPORT_RUNS);
     const inPeriod = last.filter((run) => run.startedAt.getTime() + run.durationMs >= since.getTime());
     const runs = inPeriod.length === 0 ? last : inPeriod;
     const total = sum(endings, (ending) => (ending.status === "abandoned" ? 0 : ending.runs));
